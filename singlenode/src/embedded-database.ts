@@ -22,7 +22,7 @@ export const EMBEDDED_SETTINGS = [
   'wal_compression=on',
 ];
 
-export interface EmbeddedDatabaseOptions {
+interface EmbeddedDatabaseOptions {
   readonly dataDir: string;
   readonly secrets: NodeSecrets;
   /** `--new-database`: creates an empty database in place of a missing one. */

@@ -1,6 +1,9 @@
 /** Which request a command line becomes, and what is printed for users. */
+import { createHmac } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { EXAMPLES } from './commands/examples.js';
+import { COMMAND_GROUPS } from './commands/registry.js';
 import { runCommandLine } from './program.js';
 import type { Terminal } from './terminal/terminal.js';
 
@@ -160,4 +163,193 @@ test('a terminal that reports no width has 80 columns', async () => {
   const wide = await run('keys ls', { columns: 80 });
   expect((await run('keys ls', { columns: 0 })).stdout).toBe(wide.stdout);
   expect(wide.stdout).toContain('acg_1');
+});
+
+const LOGGED_IN = { ...RESPONSE, agents: [{ id: ID, name: 'bot', slug: 'bot' }] };
+
+test('--jq prints what a filter selects, and names a filter that is wrong', async () => {
+  respond = () => Response.json({ ...LOGGED_IN, total: 1 });
+  expect((await run('agents ls --jq .agents[].slug')).stdout).toBe('bot\n');
+  expect((await run('agents ls --jq [.agents[].name,.total]')).stdout).toBe('["bot",1]\n');
+  expect(await run('agents ls --jq .agents[')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('acg: --jq: '),
+  });
+  respond = () => Response.json({ agents: [{ name: 'a\u001b[2J\u202e' }], total: 1, offset: 0 });
+  expect((await run('agents ls --jq .agents[].name')).stdout).toBe('a\\u001b[2J\\u202e\n');
+});
+
+test('fields of the API become options in errors', async () => {
+  const problem = (error: string): void => {
+    respond = () => Response.json({ error }, { status: 400 });
+  };
+  const stderr = async (line: string): Promise<string> => (await run(line)).stderr;
+  problem('rpmLimit must be >= 1');
+  expect(await stderr(`agents set ${ID} --rpm 0`)).toBe('acg: --rpm must be >= 1\n     → acg agents set --help\n');
+  problem('baseUrl must NOT have fewer than 1 characters');
+  expect(await stderr('custom-providers add groq')).toContain('acg: --base-url is missing\n');
+  problem('the body must have at least one field');
+  expect(await stderr(`agents set ${ID}`)).toContain('nothing to change: give at least one option');
+  problem('id must match format "uuid"');
+  expect(await stderr('call x')).toContain('acg: <call> must be an id\n');
+  problem('url the port 21500 is not allowed (443 are)');
+  expect(await stderr('webhooks add https://a.example:21500 --events agent.created')).toContain('EGRESS_ALLOW_CIDRS');
+});
+
+test('hints fit the command that was wrong', async () => {
+  expect((await run(`agents set ${ID} --nothing`)).stderr).toContain('→ acg agents set --help\n');
+  expect((await run('agents sett')).stderr).toContain('→ acg agents --help\n');
+  expect((await run('run node -e 1')).stderr).toContain('put -- before the program');
+  expect((await run('api FOO /v1/me')).stderr).toContain('It must be GET, POST, PUT, PATCH, DELETE.');
+  respond = () => Response.json({ error: 'a management token cannot do this: log in as a user' }, { status: 403 });
+  expect((await run('org create Acme')).stderr).toBe('acg: a management token cannot do this: log in as a user\n');
+});
+
+test('an empty list says so on a terminal only', async () => {
+  respond = () => Response.json({ keys: [], total: 0, offset: 0 });
+  expect(await run('keys ls', { columns: 80 })).toMatchObject({ stdout: '', stderr: 'none\n' });
+  expect(await run('keys ls')).toMatchObject({ stdout: '', stderr: '' });
+});
+
+test('two webhooks with one URL are told apart by their ids', async () => {
+  const endpoint = { url: 'https://a.example/x', events: [], status: 'active' };
+  respond = () =>
+    Response.json({
+      endpoints: [
+        { ...endpoint, id: ID },
+        { ...endpoint, id: OTHER_ID },
+      ],
+      total: 2,
+      offset: 0,
+    });
+  const { code, stderr } = await run('webhooks rm https://a.example/x --yes');
+  expect([code, stderr]).toEqual([2, expect.stringContaining(`2 webhooks have this URL: ${ID}, ${OTHER_ID}`)]);
+  expect(requests.map(({ method }) => method)).toEqual(['GET']);
+});
+
+test('the name of a rotated key means the new one', async () => {
+  const old = { id: ID, name: 'ci', keyPrefix: 'acg_1', replacedBy: OTHER_ID };
+  const keys = [old, { ...old, id: OTHER_ID, keyPrefix: 'acg_2', replacedBy: null }];
+  respond = () => Response.json({ keys, key: keys[1], total: 2, offset: 0 });
+  await run('keys set ci --name cd');
+  expect(requests.at(-1)!.path).toBe(`/v1/api-keys/${OTHER_ID}`);
+});
+
+test('usage series is broken down, usage compare rejects options that it ignores', async () => {
+  const point = { bucket: '2026-11-22', costCents: 5, requests: 1, errors: 0, rejectedRequests: null, avgLatency: 12 };
+  respond = () => Response.json({ timeseries: [], groups: [{ name: 'Bot', value: ID, timeseries: [point] }] });
+  const { stdout } = await run('usage --by agent series');
+  expect(requests.at(-1)!.body).toEqual({ groupBy: 'agent' });
+  expect(stdout).toBe(
+    'FROM (UTC)\tAGENT\tSPEND\tCALLS\tERRORS\tREJECTED\tLATENCY\n2026-11-22\tBot\t$0.05\t1\t0\t–\t12 ms\n',
+  );
+  expect((await run(`usage --by agent compare ${ID} ${OTHER_ID}`)).code).toBe(2);
+});
+
+test('logs have date, zone and id; rejections and a model that is not found are explained', async () => {
+  const call = {
+    ...{ id: ID, createdAt: '2026-11-22T16:51:54.123Z', agentName: 'bot', providerSlug: 'openai', method: 'GET' },
+    ...{ path: '/v1/models', status: 200, error: null, model: null, tokensIn: 0, tokensOut: 0, costCents: 0 },
+    durationMs: 96,
+  };
+  const page = { total: 1, limit: 100, offset: 0, totalCapped: false, searchedFrom: null };
+  respond = (path) =>
+    Response.json(
+      path.endsWith('/refusals') ? { refusals: [{ reason: 'denied_call', count: 3 }] } : { logs: [call], ...page },
+    );
+  const { stdout, stderr } = await run('logs');
+  expect(stdout).toBe(`2026-11-22 16:51:54Z bot openai GET /v1/models 200 96 ms ${ID}\n`);
+  expect(stderr).toBe('rejected in the last 24 h: 3 × denied_call (The agent’s policy does not allow this call.)\n');
+  respond = () => Response.json({ logs: [], ...page, total: 0 });
+  expect((await run('logs --model gpt-5-mini')).stderr).toContain('--search gpt-5-mini');
+});
+
+test('a gateway token is no login', async () => {
+  const { code, stderr } = await run('login --with-token', { input: `acg_${'0'.repeat(64)}\n` });
+  expect([code, stderr]).toEqual([2, expect.stringContaining('this is a gateway token')]);
+});
+
+test('a call is shown as fields', async () => {
+  respond = () => Response.json({ log: { id: ID, status: 200, error: null, streamed: true } });
+  expect((await run(`call ${ID}`)).stdout).toBe(`id\t${ID}\nstatus\t200\nstreamed\ttrue\n`);
+});
+
+test('policy test says what would reject a call, with an exit code', async () => {
+  respond = () => Response.json({ allowed: false, reason: 'denied_model' });
+  const line = `policy test POST_/v1/x --agent ${ID} --provider openai --model gpt-5 --policy-file -`;
+  const { code, stdout } = await run(line, { input: '{"openai":{}}' });
+  expect([code, stdout]).toEqual([5, '✗ denied_model: The agent’s policy does not allow this model.\n']);
+  expect(requests.at(-1)!.body).toEqual({
+    ...{ call: 'POST_/v1/x', providerSlug: 'openai', model: 'gpt-5' },
+    policy: { openai: {} },
+  });
+  respond = () => Response.json({ allowed: true, reason: null });
+  expect(await run(`policy test x --agent ${ID} --provider openai`)).toMatchObject({
+    code: 0,
+    stdout: '✓ the call would pass\n',
+  });
+});
+
+test('listen posts an event as a webhook delivery, with its signature', async () => {
+  const received: { readonly headers: Headers; readonly body: string }[] = [];
+  const api = globalThis.fetch;
+  vi.stubGlobal('fetch', async (input: Request | string, init?: RequestInit) => {
+    if (typeof input !== 'string') return api(input);
+    received.push({ headers: new Headers(init?.headers), body: String(init?.body) });
+    return new Response(null, { status: 204 });
+  });
+  respond = () => Response.json({ types: [{ event: 'agent.created', sample: { agentName: 'Bot' } }] });
+  const env = { SECRET: 'whsec_1' };
+  const line = 'listen --forward-to http://localhost:3000/hooks --sample agent.created --secret-env SECRET';
+  const { code, stdout } = await run(line, { env });
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/Z agent\.created → 204 in \d+ ms\n$/)]);
+  const [{ headers, body }] = received as [(typeof received)[0]];
+  expect(JSON.parse(body)).toEqual({
+    event: 'agent.created',
+    timestamp: expect.any(String),
+    data: { agentName: 'Bot' },
+  });
+  const signature = createHmac('sha256', 'whsec_1').update(body).digest('hex');
+  expect(Object.fromEntries(headers)).toMatchObject({
+    'x-webhook-event': 'agent.created',
+    'x-webhook-signature': signature,
+    'x-webhook-signatures': `v1=${signature}`,
+  });
+  expect((await run(line.replace('created', 'nothing'), { env })).code).toBe(2);
+});
+
+test('the help lists commands by topic; each has examples, whose words and options exist', async () => {
+  const { stdout } = await run('--help');
+  for (const topic of ['Run programs:', 'Agents and credentials:', 'Observe:'])
+    expect(stdout).toContain(`\n${topic}\n`);
+  expect(stdout).not.toContain('\nCommands:\n');
+  for (const [command, examples] of Object.entries(EXAMPLES)) {
+    const help = (await run(`${command} --help`)).stdout;
+    expect(help).toContain(`Usage: acg ${command}`);
+    for (const example of examples) {
+      expect(help).toContain(example);
+      for (const option of example
+        .replaceAll(/'[^']*'/g, '')
+        .split(' -- ')[0]!
+        .match(/(?<= )--[a-z-]+/g) ?? [])
+        expect([command, help]).toEqual([command, expect.stringContaining(option)]);
+    }
+  }
+});
+
+test('no command is without an example', async () => {
+  const commands: string[] = [];
+  for (const [group, { topic }] of Object.entries(COMMAND_GROUPS)) {
+    if (topic === null) continue;
+    const [, list = ''] = (await run(`${group} --help`)).stdout.split('\nCommands:\n');
+    const subcommands = [...list.split('\n\n')[0]!.matchAll(/^ {2}([a-z-]+)/gm)].map(([, name]) => `${group} ${name}`);
+    commands.push(...(subcommands.length === 0 ? [group] : subcommands));
+  }
+  expect(commands.filter((command) => EXAMPLES[command] === undefined)).toEqual([]);
+});
+
+test.each(['bash', 'zsh', 'fish', 'powershell'])('the completion of %s can be loaded twice', async (shell) => {
+  const { stdout } = await run(`completion ${shell}`);
+  expect(stdout).toContain('complete');
+  expect(stdout).not.toMatch(/^readonly /m);
 });

@@ -1,21 +1,23 @@
 /** The command tree. Only the called group is loaded, so the start stays fast with many commands. */
 import { Command, CommanderError } from 'commander';
-import { commandWords } from './api/name-flags-in-errors.js';
 import { COMMAND_GROUPS } from './commands/registry.js';
 import { Invocation } from './invocation/invocation.js';
 import type { ProgramInterface } from './invocation/program-interface-for-commands.js';
 import { VERSION } from './invocation/version.js';
+import { commandWords } from './options/name-flags-in-errors.js';
 import type { GlobalFlags } from './settings/resolve-settings.js';
 import { CliError, EXIT_CODES, toCliError } from './terminal/cli-error.js';
 import { escapeControlCharacters, toJsonWithoutControlCharacters } from './terminal/escape-control-characters.js';
+import type { JqFilter } from './terminal/jq-filter.js';
 import type { Terminal } from './terminal/terminal.js';
 
 /** Runs one command line and returns the exit code. */
-export async function runCommandLine(argv: readonly string[], terminal: Terminal): Promise<number> {
-  const state: ProgramState = { group: '', command: 'acg', exitCode: EXIT_CODES.ok };
-  const program = createProgram(terminal, state);
+export async function runCommandLine(words: readonly string[], terminal: Terminal): Promise<number> {
+  const argv = words[0] === 'help' ? [...words.slice(1), '--help'] : words;
+  const state: ProgramState = { group: '', command: 'acg', exitCode: EXIT_CODES.ok, jqFilter: null };
+  const program = createProgram(terminal, state, argv);
   try {
-    await program.parseAsync(argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv, { from: 'user' });
+    await program.parseAsync(argv, { from: 'user' });
     return state.exitCode;
   } catch (error) {
     const failure = toCommandLineError(error, state);
@@ -30,9 +32,10 @@ interface ProgramState {
   /** The words that call the current command. */
   command: string;
   exitCode: number;
+  jqFilter: JqFilter | null;
 }
 
-function createProgram(terminal: Terminal, state: ProgramState): Command {
+function createProgram(terminal: Terminal, state: ProgramState, argv: readonly string[]): Command {
   const program = new Command('acg')
     .description('The command line of the Agent Credential Gateway.')
     .version(VERSION, '--version', 'print the version')
@@ -41,6 +44,7 @@ function createProgram(terminal: Terminal, state: ProgramState): Command {
     .option('--org <org>', 'run in this organization, with the saved login that is in it (ACG_ORG)')
     .option('--project <project>', 'name, slug or id (ACG_PROJECT)')
     .option('--json', 'the answer of the API as it is; errors as JSON, too')
+    .option('--jq <filter>', 'what this jq filter selects in the JSON, e.g. .agents[].slug')
     .option('--quiet', 'no remarks on stderr')
     .option('--yes', 'do not ask before what cannot be undone')
     .option('--insecure-http', 'allow http to other machines (ACG_INSECURE_HTTP=1)')
@@ -53,7 +57,7 @@ function createProgram(terminal: Terminal, state: ProgramState): Command {
       outputError: () => {},
     });
   const tree: ProgramInterface = {
-    begin: () => new Invocation(terminal, program.opts<GlobalFlags>()),
+    begin: () => new Invocation(terminal, program.opts<GlobalFlags>(), state.jqFilter),
     setExitCode: (code) => {
       state.exitCode = code;
     },
@@ -63,19 +67,26 @@ function createProgram(terminal: Terminal, state: ProgramState): Command {
     },
   };
   const loaded = new Set<string>();
+  const showsHelp = argv.some((word) => word === '--help' || word === '-h');
   const load = async (group: Command): Promise<void> => {
     const name = group.name();
     const entry = COMMAND_GROUPS[name];
     if (entry === undefined || loaded.has(name)) return;
     loaded.add(name);
     (await entry.load())(group, tree);
+    if (showsHelp) (await import('./commands/examples.js')).addExamples(group);
   };
-  for (const [name, { summary, hidden }] of Object.entries(COMMAND_GROUPS)) {
+  for (const [name, { summary, topic }] of Object.entries(COMMAND_GROUPS)) {
     program
-      .command(name, { hidden: hidden === true })
+      .command(name, { hidden: topic === null })
       .description(summary)
+      .helpGroup(`${topic}:`)
       .helpCommand(false);
   }
+  program.hook('preAction', async () => {
+    const { jq } = program.opts<GlobalFlags>();
+    if (jq !== undefined) state.jqFilter = (await import('./terminal/jq-filter.js')).compileJqFilter(jq);
+  });
   return program.hook('preSubcommand', async (_program, group) => {
     state.group = group.name();
     state.command = `acg ${group.name()}`;

@@ -53,6 +53,26 @@ export interface paths {
         patch: operations["updateAgent"];
         trace?: never;
     };
+    "/v1/agents/{id}/call-check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check whether a call of an agent would pass its policy
+         * @description Role: viewer or higher.
+         */
+        post: operations["checkCall"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/agents/{id}/status": {
         parameters: {
             query?: never;
@@ -2673,6 +2693,32 @@ export interface components {
             keyName: string | null;
             keyPrefix: string | null;
         };
+        CallCheckInput: {
+            providerSlug: string;
+            /** @description Method and path at the provider, with its query if there is one. */
+            call: string;
+            /** @description The model that the body would name. */
+            model?: string;
+            /** @description By provider slug; a provider that is not listed is not allowed. Null: all calls are allowed. */
+            policy?: {
+                [key: string]: {
+                    /** @description A method or *, a space, and a path of the provider. * matches any characters within one segment, ** any number of segments including none. Example: GET /v1/models/** */
+                    calls?: string[];
+                    models?: {
+                        /** @description Model names, case-insensitive; * matches any number of characters. */
+                        allow?: string[];
+                        /** @description Model names, case-insensitive; * matches any number of characters. */
+                        deny?: string[];
+                    };
+                };
+            } | null;
+        };
+        CallCheckReply: {
+            /** @description Whether the call would pass. Limits, budgets and circuit breakers are not checked. */
+            allowed: boolean;
+            /** @description Why the gateway would reject it; null when it would pass. */
+            reason: ("paused" | "revoked" | "unknown_provider" | "not_assigned" | "needs_credentials" | "sensitive_path" | "denied_call" | "denied_model") | null;
+        };
         CallReply: {
             log: components["schemas"]["Call"];
         };
@@ -4295,6 +4341,8 @@ export type AuditList = components['schemas']['AuditList'];
 export type Breakdown = components['schemas']['Breakdown'];
 export type BrowserLoginInput = components['schemas']['BrowserLoginInput'];
 export type Call = components['schemas']['Call'];
+export type CallCheckInput = components['schemas']['CallCheckInput'];
+export type CallCheckReply = components['schemas']['CallCheckReply'];
 export type CallReply = components['schemas']['CallReply'];
 export type CallsReply = components['schemas']['CallsReply'];
 export type ChangePasswordInput = components['schemas']['ChangePasswordInput'];
@@ -4584,6 +4632,44 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AgentReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    checkCall: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CallCheckInput"];
+            };
+        };
+        responses: {
+            /** @description Check whether a call of an agent would pass its policy */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallCheckReply"];
                 };
             };
             400: components["responses"]["BadRequest"];

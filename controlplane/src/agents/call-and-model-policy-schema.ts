@@ -1,4 +1,5 @@
 /** The policy of an agent: which calls and models it may use, per provider. Data planes enforce it. */
+import type { CallPolicy } from '@acg/base/policy/call-rule-source';
 import type { ICallPolicy } from '@acg/proto/messages';
 import { type Static, Type } from 'typebox';
 import { InvalidInput } from '../domain/errors.js';
@@ -47,20 +48,33 @@ export function validatePolicy(policy: AgentPolicy | null, hasModels: (slug: str
     throw new InvalidInput(`policy must have at most ${PATTERNS_MAX} patterns (got ${patterns})`);
 }
 
+/** The policy for one provider; null: all calls are allowed. */
+export function callPolicyOf(policy: AgentPolicy | null, slug: string): CallPolicy | null {
+  if (policy === null) return null;
+  const providerPolicy = Object.hasOwn(policy, slug) ? policy[slug]! : null;
+  if (providerPolicy === null) return { closed: true, calls: null, models: null };
+  const { calls = null, models } = providerPolicy;
+  return {
+    closed: false,
+    calls,
+    models: models === undefined ? null : { allow: models.allow ?? null, deny: models.deny ?? [] },
+  };
+}
+
 /** Encodes the policy for one provider; undefined: all calls are allowed. */
 export function encodeCallPolicy(policy: AgentPolicy | null, slug: string): ICallPolicy | undefined {
-  if (policy === null) return undefined;
-  const providerPolicy = Object.hasOwn(policy, slug) ? policy[slug]! : null;
-  if (providerPolicy === null) return { closed: true };
-  const { calls, models } = providerPolicy;
+  const ofProvider = callPolicyOf(policy, slug);
+  if (ofProvider === null) return undefined;
+  const { closed, calls, models } = ofProvider;
+  if (closed) return { closed };
   return {
-    ...(calls === undefined ? {} : { calls: { patterns: calls } }),
-    ...(models === undefined
+    ...(calls === null ? {} : { calls: { patterns: [...calls] } }),
+    ...(models === null
       ? {}
       : {
           models: {
-            ...(models.allow === undefined ? {} : { allow: { patterns: models.allow } }),
-            deny: models.deny ?? [],
+            ...(models.allow === null ? {} : { allow: { patterns: [...models.allow] } }),
+            deny: [...models.deny],
           },
         }),
   };

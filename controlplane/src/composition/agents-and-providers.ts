@@ -19,6 +19,7 @@ import type { UsageObserver } from '../ledger/usage-ingest.js';
 import { BackgroundTasks } from '../ops/background-tasks.js';
 import type { OperatorPrices } from '../prices/operator-prices.js';
 import { priceRoutes } from '../prices/price-list-routes.js';
+import { CallCheck } from '../provider-accounts/call-check.js';
 import { CredentialTester } from '../provider-accounts/credential-tester.js';
 import { accountRoutes } from '../provider-accounts/routes.js';
 import { ProviderAccountService } from '../provider-accounts/service.js';
@@ -80,7 +81,7 @@ export function buildAgentsAndProviders(
     operatorNames: new OperatorNameResolver(),
   });
   const tests = new CredentialTester(sql, accounts, dialer, log);
-  accountRoutes(app, accounts, tests);
+  accountRoutes(app, { accounts, tests, calls: new CallCheck(agents, accounts) });
   sharedCredentialRoutes(app, new SharedCredentialService(sql, accounts), tests);
   const background = new BackgroundTasks(log);
   return {

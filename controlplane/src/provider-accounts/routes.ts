@@ -2,6 +2,7 @@ import type { App } from '../http/app.js';
 import { parsePage } from '../http/limit-offset-pagination.js';
 import { operation } from '../http/operation-id-tag-and-summary.js';
 import { Deleted, IdParams } from '../http/schema.js';
+import type { CallCheck } from './call-check.js';
 import type { CredentialTester } from './credential-tester.js';
 import {
   AccountInput,
@@ -9,6 +10,8 @@ import {
   AccountPatch,
   AccountQuery,
   AccountReply,
+  CallCheckInput,
+  CallCheckReply,
   RotateInput,
   TestInput,
   TestReply,
@@ -17,7 +20,13 @@ import type { ProviderAccountService } from './service.js';
 
 const BY_ACCOUNT = { params: { id: 'account' } } as const;
 
-export function accountRoutes(app: App, accounts: ProviderAccountService, tests: CredentialTester): void {
+interface AccountServices {
+  readonly accounts: ProviderAccountService;
+  readonly tests: CredentialTester;
+  readonly calls: CallCheck;
+}
+
+export function accountRoutes(app: App, { accounts, tests, calls }: AccountServices): void {
   app.get(
     '/v1/providers/accounts',
     {
@@ -47,6 +56,19 @@ export function accountRoutes(app: App, accounts: ProviderAccountService, tests:
       );
       return { accounts: [...rows], total, limit, offset };
     },
+  );
+  app.post(
+    '/v1/agents/:id/call-check',
+    {
+      config: { access: 'viewer', project: { params: { id: 'agent' } } },
+      schema: {
+        ...operation('Agents', 'checkCall', 'Check whether a call of an agent would pass its policy'),
+        params: IdParams,
+        body: CallCheckInput,
+        response: { 200: CallCheckReply },
+      },
+    },
+    async ({ actor, params, body }) => calls.check(actor, params.id, body),
   );
   app.post(
     '/v1/providers/accounts',

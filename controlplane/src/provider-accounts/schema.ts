@@ -1,4 +1,6 @@
+import type { RejectionReason } from '@acg/base/rejection-reasons';
 import { type Static, Type } from 'typebox';
+import { AgentPolicyField } from '../agents/call-and-model-policy-schema.js';
 import { EXAMPLE_IDS } from '../http/examples.js';
 import { PageQuery, PageReply } from '../http/limit-offset-pagination.js';
 import { Body, Timestamp, Uuid } from '../http/schema.js';
@@ -49,6 +51,41 @@ export type AccountInput = Static<typeof AccountInput>;
 export const AccountPatch = Body({ allowSensitivePaths: AllowSensitivePaths });
 export type AccountPatch = Static<typeof AccountPatch>;
 
+export const CallCheckInput = Body({
+  providerSlug: ProviderSlug,
+  call: Type.String({
+    maxLength: 2_000,
+    pattern: '^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) /[\\x21-\\x7e]*$',
+    'x-refused': 'must be a method and a path at the provider, such as POST /v1/chat/completions',
+    description: 'Method and path at the provider, with its query if there is one.',
+  }),
+  model: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 200, description: 'The model that the body would name.' }),
+  ),
+  policy: Type.Optional(AgentPolicyField),
+});
+export type CallCheckInput = Static<typeof CallCheckInput>;
+const CALL_CHECK_REASONS = [
+  'paused',
+  'revoked',
+  'unknown_provider',
+  'not_assigned',
+  'needs_credentials',
+  'sensitive_path',
+  'denied_call',
+  'denied_model',
+] as const satisfies readonly RejectionReason[];
+export const CallCheckReply = Type.Object({
+  allowed: Type.Boolean({
+    description: 'Whether the call would pass. Limits, budgets and circuit breakers are not checked.',
+  }),
+  reason: Type.Unsafe<(typeof CALL_CHECK_REASONS)[number] | null>({
+    anyOf: [{ type: 'string', enum: CALL_CHECK_REASONS }, { type: 'null' }],
+    description: 'Why the gateway would reject it; null when it would pass.',
+  }),
+});
+export type CallCheckReply = Static<typeof CallCheckReply>;
+
 export const TestInput = Body({
   providerSlug: ProviderSlug,
   credentials: CredentialsInput,
@@ -83,6 +120,9 @@ export const AccountList = Type.Object({ accounts: Type.Array(ListedAccount), ..
 
 /** For the API document. */
 export const EXAMPLES = {
+  'CallCheckInput.call': 'POST /v1/chat/completions',
+  'CallCheckReply.allowed': true,
+  'CallCheckReply.reason': null,
   'Account.id': EXAMPLE_IDS.account,
   'accounts.id': EXAMPLE_IDS.account,
   'Account.credentialId': null,

@@ -1,5 +1,5 @@
 /** Removes gateway tokens, however they are encoded, from the path that a call's record shows. */
-import { normalizeLeniently } from '../policy/split-path-strictly-or-leniently.js';
+import { normalizeLeniently } from '@acg/base/policy/split-path-strictly-or-leniently';
 
 const PATH_CHARS_MAX = 1024;
 const GATEWAY_TOKEN_PATTERN = /acg_[0-9a-f]{64}/gi;

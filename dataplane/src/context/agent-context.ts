@@ -3,6 +3,7 @@
  * per resolve. Everything that each request would otherwise compute again (header values, base64 forms, lower-case
  * names) is computed then. Contains decrypted credentials: never log or serialize it.
  */
+import type { CallRuleSource } from '@acg/base/policy/call-rule-source';
 import type { AgentLimits } from '../limits/agent-limits.js';
 
 export type AgentStatus = 'active' | 'paused' | 'revoked';
@@ -28,17 +29,14 @@ export interface AgentContext {
   readonly unassignedProviders: ReadonlySet<string>;
 }
 
-export interface Upstream {
+export interface Upstream extends CallRuleSource {
   readonly providerSlug: string;
   /** Metrics label: the slug of a built-in provider, else `custom`. */
   readonly publicSlug: string;
   readonly accountId: string;
   readonly accountStatus: 'active' | 'needs_credentials';
-  readonly isCustom: boolean;
   /** `scheme://host[:port]`. */
   readonly origin: string;
-  /** `""` or `/x/y`; the provider's path is appended byte for byte. */
-  readonly basePath: string;
   /** A tenant configured the address, so every connect passes the egress guard. */
   readonly isTenantAddress: boolean;
   /** Key of the organization's breaker for the origin. */
@@ -56,47 +54,6 @@ export interface Upstream {
    */
   readonly failureExemptMarker: string | null;
   readonly allowsWebSocket: boolean;
-  /** Rejected calls; empty when an admin allowed them for the account. */
-  readonly sensitiveCalls: readonly SensitiveCall[];
-  /** Null: the agent may make every call. */
-  readonly policy: CallPolicy | null;
-  /** Where calls name their model, first match first; empty: the provider has no models. */
-  readonly modelCalls: readonly ModelCall[];
-}
-
-/** One entry of a provider's list of calls that hand out credentials or change who has access. */
-export interface SensitiveCall {
-  /** A call pattern, see policy/call-pattern.ts. */
-  readonly call: string;
-  /** Matches only if a query parameter has one of these names (patterns); empty: any query matches. */
-  readonly query: readonly string[];
-  /** Matches only if a header or a query parameter has one of these names. */
-  readonly headers: readonly string[];
-  /** Values of such headers that are allowed. */
-  readonly harmlessValues: readonly string[];
-}
-
-/** The calls and models of one provider that an agent may use. */
-export interface CallPolicy {
-  /** True: no call is allowed. */
-  readonly closed: boolean;
-  /** Null: every call. */
-  readonly calls: readonly string[] | null;
-  /** Null: every model. */
-  readonly models: ModelPatterns | null;
-}
-
-/** `*` matches any run of characters. */
-export interface ModelPatterns {
-  /** Null: every model that is not denied. */
-  readonly allow: readonly string[] | null;
-  readonly deny: readonly string[];
-}
-
-interface ModelCall {
-  readonly call: string;
-  /** `json`, `form`, `json_or_form`, `batch` (`requests[].params.model`), `path:x` (the segment after `x`), `free`. */
-  readonly at: string;
 }
 
 export type Injection = HeaderInjection | BasicInjection | QueryInjection | SigV4Injection | NoInjection;

@@ -3,8 +3,9 @@
  * not compute it again. Throws on a message that the control plane should never send; no error text contains a value of
  * the message.
  */
+import type { CallPolicy } from '@acg/base/policy/call-rule-source';
 import type { IAgentContext, ICallPolicy, IInjection, IUpstream } from '@acg/proto/messages';
-import type { AgentContext, AgentStatus, CallPolicy, Injection, Upstream, UsageFormat } from './agent-context.js';
+import type { AgentContext, AgentStatus, Injection, Upstream, UsageFormat } from './agent-context.js';
 import { decodeLimits } from './decode-limits.js';
 
 const SCOPES = ['agent', 'project', 'org'] as const;

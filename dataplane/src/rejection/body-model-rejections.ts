@@ -1,6 +1,7 @@
 /** Rejections for what a body says, or does not say clearly, about its model. */
+
+import type { CallRules } from '@acg/base/policy/call-rules';
 import type { BodyProblem } from '../policy/body/body-model-reader.js';
-import type { CallRules } from '../policy/call-rules.js';
 import { createForbiddenRejection, REJECTIONS, type Rejection } from './rejections.js';
 
 /** Null: every listed model is allowed. */

@@ -1,5 +1,6 @@
 /** Computes the upper bound of a call's cost, which a hard budget reserves before the call goes upstream. */
 
+import { hasUnreportedCost, locateCallModel } from '@acg/base/policy/call-rules';
 import type { CallMetering } from '../call/call-metering-interface.js';
 import type { ReservedOutput, RoutedExchange } from '../call/exchange.js';
 import {
@@ -10,7 +11,6 @@ import {
   VIDEO_SECONDS_MAX,
 } from '../metering/reading/token-estimates.js';
 import { createBodyModelReader } from '../policy/body/body-model-reader.js';
-import { hasUnreportedCost, locateCallModel } from '../policy/call-rules.js';
 import { readFormReservationFacts } from '../policy/reservation/form-reservation-facts.js';
 import { readReservationFacts } from '../policy/reservation/reservation-facts.js';
 import { CALL_WITHOUT_MODEL, type MaxCostInput } from '../pricing/max-cost.js';

@@ -78,6 +78,7 @@ test('the plan is printed first; without confirmation or a required variable not
 test('applied twice: the second time changes nothing', async () => {
   const first = await apply(FILE, ['--yes', '--json']);
   expect([first.code, first.stderr]).toEqual([0, expect.stringContaining('changes made')]);
+  expect(first.stderr).toMatch(/: \+6 ~2 -0\n/);
   expect(first.json.applied).toBe(true);
   expect(first.json.webhookSecrets).toHaveLength(1);
   expect(first.stdout + first.stderr).not.toContain(env.OPENAI_KEY);
@@ -114,6 +115,69 @@ test('--prune deletes resources missing in the file, in the sections it contains
   ).toEqual(['delete agent Crawler', 'delete project Crawlers']);
   expect((await tenant.call('GET', '/v1/projects')).body.total).toBe(1);
   expect((await tenant.call('GET', '/v1/webhooks')).body.total).toBe(1);
+});
+
+test('--check: exit 9 and a summary where the organization differs, 0 where it does not; nothing is changed', async () => {
+  const before = await audited();
+  const drift = await apply(FILE.replace('tpmLimit: 1000', 'tpmLimit: 5'), ['--check']);
+  expect([drift.code, drift.stderr]).toEqual([9, expect.stringMatching(/ at http\S+: \+\d+ ~\d+ -0\n$/)]);
+  const same = await apply('version: 1\nprojects: [{name: Default}]', ['--check']);
+  expect([same.code, same.stdout]).toEqual([0, '']);
+  expect(same.stderr).toMatch(/^nothing to change in \S+ at http/);
+  expect(await audited()).toBe(before);
+});
+
+test.each([
+  ['rpmLimit: 0', 'agent New: rpmLimit must be >= 1'],
+  ['budgetMode: strict', 'agent New: budgetMode must be soft, hard'],
+  ['budgetCentsMonthly: "5"', 'agent New: budgetCentsMonthly must be integer'],
+  ['accounts: [{provider: openaai}]', 'New / openaai: there is no provider openaai'],
+  ['accounts: [{provider: openai, sharedCredential: None}]', 'there is no shared credential None'],
+])('--dry-run validates values: %s', async (fields, problem) => {
+  const file = `version: 1\nprojects: [{name: Default, agents: [{name: New, ${fields}}]}]`;
+  for (const option of ['--dry-run', '--yes']) {
+    const { code, stderr } = await apply(file, [option]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(problem)]);
+  }
+});
+
+test('shared credentials and the budget of the organization: the export of one recreates the other', async () => {
+  const file = `
+version: 1
+organization: {budgetCentsMonthly: 250000}
+sharedCredentials:
+  - {name: Team key, provider: openai, credentials: {apiKey: {env: OPENAI_KEY}}}
+projects:
+  - name: Default
+    agents:
+      - {name: First, accounts: [{provider: openai, sharedCredential: Team key}]}
+      - {name: Second, accounts: [{provider: openai, sharedCredential: Team key}]}
+`;
+  const dry = await apply(file, ['--dry-run']);
+  expect(dry.stdout).toContain('+ sharedCredential Team key\n    apiKey: $OPENAI_KEY\n');
+  const applied = await apply(file, ['--yes']);
+  expect([applied.code, applied.stdout]).toEqual([0, expect.stringContaining('budgetCentsMonthly: null → 250000')]);
+  expect((await tenant.call('GET', '/v1/credentials')).body).toMatchObject({
+    total: 1,
+    credentials: [{ accounts: 2 }],
+  });
+  const exported = parse((await acg.runOk(['export'])).stdout);
+  expect(exported.organization).toEqual({ budgetCentsMonthly: 250_000 });
+  expect(exported.sharedCredentials).toEqual([
+    { name: 'Team key', provider: 'openai', credentials: { apiKey: { env: 'TEAM_KEY_OPENAI_API_KEY' } } },
+  ]);
+  expect((await apply(stringify(exported), ['--prune', '--json'], {})).json.changes).toEqual([]);
+  const unused = { ...exported, sharedCredentials: [], projects: [{ name: 'Default', agents: [] }] };
+  const pruned = await apply(stringify(unused), ['--prune', '--yes']);
+  expect([pruned.code, pruned.stdout]).toEqual([0, expect.stringContaining('- sharedCredential Team key')]);
+});
+
+test('a secret in the file is named', async () => {
+  const account = '{provider: openai, credentials: {apiKey: sk-in-the-file}}';
+  const file = `version: 1\nprojects: [{name: Default, agents: [{name: Bare, accounts: [${account}]}]}]`;
+  const { stdout, stderr } = await apply(file, ['--dry-run']);
+  expect(stderr).toContain('Bare / openai: apiKey is a secret in the file: name a variable instead');
+  expect(stdout + stderr).not.toContain('sk-in-the-file');
 });
 
 test.each([

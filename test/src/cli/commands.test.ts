@@ -3,7 +3,9 @@
  * of its route, and no command waits for input.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openPool } from '@acg/controlplane/db/postgres-client';
@@ -90,6 +92,11 @@ test('every command, in an order in which each finds what it needs', async () =>
   await walk('GET /v1/usage/agents', ['agents', 'ls']);
   await walk('GET /v1/agents/{id}', ['agents', 'get', 'Support Bot']);
   await walk('PATCH /v1/agents/{id}', ['agents', 'set', 'support-bot', '--budget', '50', '--rpm', '100']);
+  const check = ['policy', 'test', 'GET /v1/models', ...A, '--provider', 'openai'];
+  walked.add('policy test');
+  const unassigned = await acg.run([...check, '--json']);
+  demandBody(unassigned, 'POST /v1/agents/{id}/call-check');
+  expect([unassigned.code, unassigned.json]).toEqual([5, { allowed: false, reason: 'not_assigned' }]);
   await walk('PATCH /v1/agents/{id}/status', ['agents', 'pause', agentId]);
   await walk('PATCH /v1/agents/{id}/status', ['agents', 'resume', 'support-bot']);
   await own(['init', ...A], { content: { agent: 'support-bot' } });
@@ -97,6 +104,7 @@ test('every command, in an order in which each finds what it needs', async () =>
   await walk('GET /v1/providers', ['providers', 'ls']);
   await walk('POST /v1/providers/accounts', ['accounts', 'add', 'openai', ...A, '--test', '--key-stdin'], KEY);
   await walk('GET /v1/providers/accounts', ['accounts', 'ls', ...A]);
+  await walk('POST /v1/agents/{id}/call-check', check);
   await walk('POST /v1/providers/accounts/{id}/test', ['accounts', 'test', 'openai']);
   await walk('POST /v1/providers/accounts/{id}/rotate', ['accounts', 'rotate', 'openai', ...A, '--key-stdin'], KEY);
   await walk('PATCH /v1/providers/accounts/{id}', ['accounts', 'set', 'openai', 'allow', ...A]);
@@ -171,6 +179,10 @@ test('every command, in an order in which each finds what it needs', async () =>
   await walk('DELETE /v1/webhooks/{id}', ['webhooks', 'rm', target, '--yes']);
   await walk('GET /v1/events', ['events', '--event', 'agent.created', ...A]);
   await walk('GET /v1/events/types', ['events', 'types']);
+  const hook = await receiveOne();
+  walked.add('listen');
+  await acg.runOk(['listen', '--forward-to', hook.url, '--sample', 'usage.threshold']);
+  expect((await hook.headers)['x-webhook-event']).toBe('usage.threshold');
   await walk('GET /v1/event-mail', ['event-mail', 'ls']);
   await walk('PUT /v1/event-mail/{userId}', ['event-mail', 'set', 'me', '--events', 'none']);
   await walk('GET /v1/attention', ['attention']);
@@ -213,6 +225,20 @@ test('every command, in an order in which each finds what it needs', async () =>
     (await everyCommand()).sort(),
   );
 });
+
+/** A receiver of one POST on a local port. */
+async function receiveOne(): Promise<{ readonly url: string; readonly headers: Promise<IncomingHttpHeaders> }> {
+  const server = createServer();
+  const headers = new Promise<IncomingHttpHeaders>((resolve) => {
+    server.once('request', (request: IncomingMessage, response: ServerResponse) => {
+      response.end();
+      resolve(request.headers);
+      server.close();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`, headers };
+}
 
 /** Creates management tokens that wait for a review; returns their ids. */
 async function suspendedTokens(names: readonly string[]): Promise<string[]> {
@@ -267,10 +293,13 @@ const commandOf = (args: readonly string[]): string => {
 const ACT_THEMSELVES: ReadonlySet<string> = new Set(['circuits', 'events', 'usage']);
 const SUBCOMMANDS = new Map<string, readonly string[]>();
 
-/** The names after `Commands:` in a help. */
+const OTHER_SECTIONS = /^(?:Usage|Arguments|Options|Global Options|Examples):/;
+
+/** The names in the sections of a help that list commands. */
 async function commandsIn(args: readonly string[]): Promise<string[]> {
   const { stdout } = await acg.runOk([...args, '--help']);
-  const [, list = ''] = stdout.split('\nCommands:\n');
+  const sections = stdout.split(/\n\n(?=\S)/).filter((section) => !OTHER_SECTIONS.test(section));
+  const list = sections.join('\n');
   return [...list.matchAll(/^ {2}(\S+)/gm)].map(([, name]) => name!).filter((name) => WORD.test(name));
 }
 

@@ -65,7 +65,10 @@ test('a hard budget is shown with its reservation', async () => {
 test('a set without anything to set says so', async () => {
   await acg.runOk(['agents', 'create', 'same']);
   const { code, stderr } = await acg.run(['agents', 'set', 'same']);
-  expect([code, stderr]).toEqual([2, 'acg: the body must have at least one field\n']);
+  expect([code, stderr]).toEqual([
+    2,
+    'acg: nothing to change: give at least one option\n     → acg agents set --help\n',
+  ]);
 });
 
 test('when every call failed every view shows 100 %, and each rejection appears under its reason', async () => {

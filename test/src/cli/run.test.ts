@@ -187,6 +187,23 @@ test('acg itself killed: its token expires by --ttl', async () => {
   });
 });
 
+test('a saved token that was revoked elsewhere is forgotten, and a new one takes its place', async () => {
+  const saved = await acg.runOk(['keys', 'create', '--agent', 'support-bot', '--name', 'kept', '--save', '--json']);
+  expect(readFileSync(acg.credentialsPath, 'utf8')).toContain(saved.json.secretKey);
+  await tenant.call('DELETE', `/v1/api-keys/${saved.json.key.id}`);
+  const first = await run(node('process.exit(7)'));
+  expect([first.code, first.stderr]).toEqual([7, expect.stringContaining('a new one takes its place')]);
+  expect(readFileSync(acg.credentialsPath, 'utf8')).not.toContain(saved.json.secretKey);
+  expect((await run(node('process.exit(7)'))).stderr).not.toContain('takes its place');
+
+  const second = await acg.runOk(['keys', 'create', '--agent', 'support-bot', '--name', 'kept', '--save', '--json']);
+  await acg.runOk(['keys', 'revoke', second.json.key.id, '--yes']);
+  expect(readFileSync(acg.credentialsPath, 'utf8')).not.toContain(second.json.secretKey);
+  const env = await acg.runOk(['env', '--agent', 'support-bot', '--format', 'json']);
+  expect(env.json.ACG_GATEWAY_TOKEN).toMatch(/^acg_/);
+  for (const { id } of await keys()) await tenant.call('DELETE', `/v1/api-keys/${id}`);
+});
+
 test('with a gateway token and nothing else, no session is needed', async () => {
   const token = await tenant.createToken(agent.id);
   const args = ['run', '--', ...node('console.log(process.env.OPENAI_API_KEY)')];

@@ -1,6 +1,7 @@
 /** The sensitive calls of the built-in providers, as data planes match them. */
+
+import { SensitiveCallDetector } from '@acg/base/policy/detect-sensitive-calls';
 import { Catalogue } from '@acg/controlplane/providers/catalogue/catalogue';
-import { SensitiveCallDetector } from '@acg/dataplane/policy/detect-sensitive-calls';
 import { expect, test } from 'vitest';
 
 const catalogue = new Catalogue();

@@ -1,8 +1,9 @@
 /** Calls whose cost no response states, from the built-in providers' lists as data planes match them. */
+
+import { hasUnreportedCost, locateCallModel } from '@acg/base/policy/call-rules';
 import { Catalogue } from '@acg/controlplane/providers/catalogue/catalogue';
 import { customModelCalls } from '@acg/controlplane/providers/catalogue/model-name-locations';
 import { createUpstream } from '@acg/dataplane/call/testing/proxy-fixture';
-import { hasUnreportedCost, locateCallModel } from '@acg/dataplane/policy/call-rules';
 import { expect, test } from 'vitest';
 
 const catalogue = new Catalogue();

@@ -1,7 +1,7 @@
 /** Polls the newest page of a list and shows each row once. */
 import { UnreachableError } from '@acg/client/api-errors';
 import type { Invocation } from '../invocation/invocation.js';
-import { escapeControlCharacters, toJsonWithoutControlCharacters } from '../terminal/escape-control-characters.js';
+import { escapeControlCharacters } from '../terminal/escape-control-characters.js';
 
 const POLL_MS = 2_000;
 /** Maximum page size of the API. */
@@ -12,7 +12,8 @@ const SEEN_IDS_MAX = 10 * PAGE_ROWS_MAX;
 interface FollowSource<Row> {
   /** Returns the newest rows first, at most {@link PAGE_ROWS_MAX}. */
   readonly fetchNewest: () => Promise<readonly Row[]>;
-  readonly line: (row: Row) => string;
+  /** Called once for each row, oldest first; the next row waits for its promise. */
+  readonly line: (row: Row) => string | Promise<string>;
   /** Skips rows that existed before the start. */
   readonly skipExisting: boolean;
 }
@@ -33,8 +34,11 @@ export async function followRows<Row extends { readonly id: string }>(
     if (poll > 1 && fresh.length === PAGE_ROWS_MAX)
       run.printNote(`more than ${PAGE_ROWS_MAX} at once: not all are shown`);
     if (poll > 1 || !onlyNew) {
-      for (const row of fresh.toReversed())
-        run.printLine(run.isJson ? toJsonWithoutControlCharacters(row) : escapeControlCharacters(line(row)));
+      for (const row of fresh.toReversed()) {
+        const text = await line(row);
+        if (run.isJson) run.printJson(row);
+        else run.printLine(escapeControlCharacters(text));
+      }
     }
     seen = new Set([...seen, ...fresh.map(({ id }) => id)].slice(-SEEN_IDS_MAX));
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));

@@ -1,7 +1,8 @@
 /** Applies a plan change by change. Changes made before a failure remain, and the next run continues with the rest. */
 import type { Client } from '@acg/client/typed-api-client-throwing-errors';
 import { usage } from '../terminal/cli-error.js';
-import type { AccountSpec, Fields } from './config-document.js';
+import type { AccountSpec, Fields, SharedCredentialSpec } from './config-document.js';
+import { newValues } from './new-values.js';
 import type { OrgState } from './org-state.js';
 import type { AgentPath, Change, RowType } from './plan-changes.js';
 
@@ -13,6 +14,7 @@ interface WebhookSecret {
 export class ChangeApplier {
   readonly #projects = new Map<string, string>();
   readonly #agents = new Map<string, string>();
+  readonly #sharedCredentials = new Map<string, string>();
   /** Signing secrets of new webhook endpoints. The API returns them only once. */
   readonly webhookSecrets: WebhookSecret[] = [];
 
@@ -21,6 +23,7 @@ export class ChangeApplier {
     state: OrgState,
     readonly env: Readonly<Record<string, string | undefined>>,
   ) {
+    for (const { id, name } of state.sharedCredentials) this.#sharedCredentials.set(name, id);
     for (const { id, name, agents } of state.projects) {
       this.#projects.set(name, id);
       for (const agent of agents) this.#agents.set(agentKey({ project: name, agent: agent.name }), agent.id);
@@ -32,6 +35,8 @@ export class ChangeApplier {
     for (const change of changes) {
       if (change.action === 'create' && change.type === 'account')
         this.#resolveCredentials(change.account.credentials ?? {}, change.name);
+      if (change.action === 'create' && change.type === 'sharedCredential')
+        this.#resolveCredentials(change.credential.credentials ?? {}, change.name);
     }
   }
 
@@ -43,6 +48,7 @@ export class ChangeApplier {
       await this.client.send('PATCH', `/v1/agents/${params.path.id}/status`, json(newValues(change.fields)));
       return;
     }
+    if (change.type === 'sharedCredential') return this.#createSharedCredential(change.credential);
     if (change.type === 'account') return this.#createAccount(change.agent, change.account);
     if (change.type === 'agent') {
       const projectId = this.#projects.get(change.project)!;
@@ -73,14 +79,26 @@ export class ChangeApplier {
 
   async #createAccount(
     agent: AgentPath,
-    { provider, credentials = {}, allowSensitivePaths }: AccountSpec,
+    { provider, credentials = {}, sharedCredential, allowSensitivePaths }: AccountSpec,
   ): Promise<void> {
     await this.#post('/v1/providers/accounts', {
       agentId: this.#agents.get(agentKey(agent))!,
       providerSlug: provider,
-      credentials: this.#resolveCredentials(credentials, `${agent.agent} / ${provider}`),
+      ...(sharedCredential === undefined
+        ? { credentials: this.#resolveCredentials(credentials, `${agent.agent} / ${provider}`) }
+        : { credentialId: this.#sharedCredentials.get(sharedCredential)! }),
       ...(allowSensitivePaths === undefined ? {} : { allowSensitivePaths }),
     });
+  }
+
+  async #createSharedCredential({ name, provider, project, credentials = {} }: SharedCredentialSpec): Promise<void> {
+    const { credential } = await this.#post<{ credential: { id: string } }>('/v1/credentials', {
+      name,
+      providerSlug: provider,
+      ...(project === undefined ? {} : { projectId: this.#projects.get(project)! }),
+      credentials: this.#resolveCredentials(credentials, name),
+    });
+    this.#sharedCredentials.set(name, credential.id);
   }
 
   #resolveCredentials(credentials: NonNullable<AccountSpec['credentials']>, name: string): Fields {
@@ -109,6 +127,8 @@ export class ChangeApplier {
 }
 
 const PATHS: Readonly<Record<RowType, string>> = {
+  organization: '/v1/orgs',
+  sharedCredential: '/v1/credentials',
   project: '/v1/projects',
   agent: '/v1/agents',
   account: '/v1/providers/accounts',
@@ -118,5 +138,3 @@ const PATHS: Readonly<Record<RowType, string>> = {
 
 const agentKey = ({ project, agent }: AgentPath): string => JSON.stringify([project, agent]);
 const json = (body: Fields) => ({ body: JSON.stringify(body), headers: { 'content-type': 'application/json' } });
-const newValues = (fields: Readonly<Record<string, readonly [unknown, unknown]>>): Fields =>
-  Object.fromEntries(Object.entries(fields).map(([field, [, value]]) => [field, value]));

@@ -1,7 +1,7 @@
 /**
- * An organization's configuration as a document. Rows are identified by names: a project and an agent by `name`, an
- * account by its provider, a custom provider by `slug`, a webhook endpoint by `url`. Resources that a document does not
- * mention are not changed.
+ * An organization's configuration as a document. Rows are identified by names: a project, an agent and a shared
+ * credential by `name`, an account by its provider, a custom provider by `slug`, a webhook endpoint by `url`. Resources
+ * that a document does not mention are not changed.
  */
 import { AGENT_LIMITS } from '@acg/base/limit-definitions';
 import { usage } from '../terminal/cli-error.js';
@@ -9,9 +9,13 @@ import { usage } from '../terminal/cli-error.js';
 /** A credential field: the name of an environment variable, or the value for fields that are not secret. */
 export type CredentialSource = string | { readonly env: string };
 
+export type CredentialSources = Readonly<Record<string, CredentialSource>>;
+
 export interface AccountSpec {
   readonly provider: string;
-  readonly credentials?: Readonly<Record<string, CredentialSource>>;
+  /** Of the account's own; or the name of a shared credential instead. */
+  readonly credentials?: CredentialSources;
+  readonly sharedCredential?: string;
   readonly allowSensitivePaths?: boolean;
 }
 export interface AgentSpec extends Fields {
@@ -24,6 +28,13 @@ export interface ProjectSpec {
   readonly budgetCentsMonthly?: number | null;
   readonly agents?: readonly AgentSpec[];
 }
+export interface SharedCredentialSpec {
+  readonly name: string;
+  readonly provider: string;
+  /** Name of the only project whose agents may use it. */
+  readonly project?: string;
+  readonly credentials?: CredentialSources;
+}
 interface CustomProviderSpec extends Fields {
   readonly slug: string;
 }
@@ -33,6 +44,8 @@ interface WebhookSpec {
   readonly status?: 'active' | 'paused';
 }
 export interface ConfigDocument {
+  readonly organization?: { readonly budgetCentsMonthly?: number | null };
+  readonly sharedCredentials?: readonly SharedCredentialSpec[];
   readonly customProviders?: readonly CustomProviderSpec[];
   readonly projects?: readonly ProjectSpec[];
   readonly webhooks?: readonly WebhookSpec[];
@@ -65,11 +78,24 @@ export const CUSTOM_PROVIDER_FIELDS = [
 export function validateDocument(value: unknown): ConfigDocument {
   const { version, ...document } = validateObject(value, 'the document', [
     'version',
+    'organization',
     'customProviders',
+    'sharedCredentials',
     'projects',
     'webhooks',
   ]);
   if (version !== DOCUMENT_VERSION) throw usage(`version must be ${DOCUMENT_VERSION}: this program knows no other`);
+  if (document.organization !== undefined)
+    validateObject(document.organization, 'organization', ['budgetCentsMonthly']);
+  for (const shared of validateRows(document.sharedCredentials, 'sharedCredentials', 'name', [
+    'provider',
+    'project',
+    'credentials',
+  ])) {
+    const path = `sharedCredentials ${String(shared.name)}`;
+    if (typeof shared.provider !== 'string') throw usage(`${path} has no provider`);
+    validateCredentials(shared.credentials, path);
+  }
   validateRows(document.customProviders, 'customProviders', 'slug', CUSTOM_PROVIDER_FIELDS);
   validateRows(document.webhooks, 'webhooks', 'url', ['events', 'status']);
   for (const project of validateRows(document.projects, 'projects', 'name', ['budgetCentsMonthly', 'agents'])) {
@@ -82,8 +108,11 @@ export function validateDocument(value: unknown): ConfigDocument {
       const accounts = `agent ${String(agent.name)}: accounts`;
       for (const account of validateRows(agent.accounts, accounts, 'provider', [
         'credentials',
+        'sharedCredential',
         'allowSensitivePaths',
       ])) {
+        if (account.credentials !== undefined && account.sharedCredential !== undefined)
+          throw usage(`${accounts}: ${String(account.provider)} has either credentials or sharedCredential`);
         validateCredentials(account.credentials, accounts);
       }
     }

@@ -9,7 +9,7 @@ import {
   DOCUMENT_VERSION,
   type Fields,
 } from './config-document.js';
-import type { AgentState, OrgState } from './org-state.js';
+import type { OrgState } from './org-state.js';
 
 /** Provider slug → names of the credential fields it requires. */
 type RequiredFields = Readonly<Record<string, readonly string[]>>;
@@ -20,6 +20,13 @@ export function exportDocument(
 ): ConfigDocument & { readonly version: number } {
   return {
     version: DOCUMENT_VERSION,
+    organization: { budgetCentsMonthly: state.organization.budgetCentsMonthly },
+    sharedCredentials: state.sharedCredentials.map(({ name, providerSlug: provider, projectId }) => ({
+      name,
+      provider,
+      ...(projectId === null ? {} : { project: state.projects.find(({ id }) => id === projectId)!.name }),
+      credentials: credentialVariables(name, provider, required[provider] ?? []),
+    })),
     customProviders: state.customProviders.map(({ slug, fields }) => ({
       slug,
       ...pickFields(fields, CUSTOM_PROVIDER_FIELDS),
@@ -34,10 +41,12 @@ export function exportDocument(
           agent.fields,
           isDefaultOnStoreLoss(agent.fields) ? AGENT_FIELDS_WITHOUT_ON_STORE_LOSS : AGENT_FIELDS,
         ),
-        accounts: agent.accounts.map(({ provider, allowSensitivePaths }) => ({
+        accounts: agent.accounts.map(({ provider, allowSensitivePaths, credentialId }) => ({
           provider,
           allowSensitivePaths,
-          credentials: credentialVariables(agent, provider, required[provider] ?? []),
+          ...(credentialId === null
+            ? { credentials: credentialVariables(agent.slug, provider, required[provider] ?? []) }
+            : { sharedCredential: state.sharedCredentials.find(({ id }) => id === credentialId)!.name }),
         })),
       })),
     })),
@@ -51,8 +60,8 @@ const isDefaultOnStoreLoss = ({ budgetMode, onStoreLoss }: Fields): boolean =>
 const AGENT_FIELDS_WITHOUT_ON_STORE_LOSS = AGENT_FIELDS.filter((field) => field !== 'onStoreLoss');
 
 /** Builds `{apiKey: {env: 'SUPPORT_BOT_OPENAI_API_KEY'}}`. */
-const credentialVariables = ({ slug }: AgentState, provider: string, fields: readonly string[]) =>
-  Object.fromEntries(fields.map((field) => [field, { env: toVariableName(`${slug}_${provider}_${field}`) }]));
+const credentialVariables = (owner: string, provider: string, fields: readonly string[]) =>
+  Object.fromEntries(fields.map((field) => [field, { env: toVariableName(`${owner}_${provider}_${field}`) }]));
 
 const toVariableName = (text: string): string =>
   text

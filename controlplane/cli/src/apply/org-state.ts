@@ -8,6 +8,8 @@ interface AccountState {
   readonly id: string;
   readonly provider: string;
   readonly allowSensitivePaths: boolean;
+  /** Id of the shared credential; null when the account has its own. */
+  readonly credentialId: string | null;
 }
 export interface AgentState {
   readonly id: string;
@@ -24,6 +26,22 @@ interface ProjectState {
   readonly agents: readonly AgentState[];
 }
 export interface OrgState {
+  readonly organization: { readonly id: string; readonly slug: string; readonly budgetCentsMonthly: number | null };
+  /** All providers, with the fields of their credentials. */
+  readonly providers: readonly {
+    readonly slug: string;
+    readonly credentialFields: readonly {
+      readonly name: string;
+      readonly required: boolean;
+      readonly secret: boolean;
+    }[];
+  }[];
+  readonly sharedCredentials: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly providerSlug: string;
+    readonly projectId: string | null;
+  }[];
   readonly customProviders: readonly { readonly id: string; readonly slug: string; readonly fields: Fields }[];
   readonly projects: readonly ProjectState[];
   readonly webhooks: readonly {
@@ -41,12 +59,18 @@ export async function fetchOrgState(client: Client): Promise<OrgState> {
   const providers = await fetchAllRows(client, 'GET /v1/custom-providers', 'providers');
   const projects = await fetchAllRows(client, 'GET /v1/projects', 'projects');
   const webhooks = await fetchAllRows(client, 'GET /v1/webhooks', 'endpoints');
+  const sharedCredentials = await fetchAllRows(client, 'GET /v1/credentials', 'credentials');
+  const { orgId } = await client.get('/v1/me');
+  const { org: organization } = await client.get('/v1/orgs/{id}', { params: { path: { id: orgId } } });
   const accounts = await fetchAccountsByAgent(client);
   const read: ProjectState[] = [];
   for (const { id, name, budgetCentsMonthly } of projects) {
     read.push({ id, name, budgetCentsMonthly, agents: await fetchAgents(client, id, accounts) });
   }
   return {
+    organization,
+    providers,
+    sharedCredentials,
     customProviders: providers.flatMap(({ id, slug, builtIn, ...fields }) =>
       builtIn || id === null ? [] : [{ id, slug, fields }],
     ),
@@ -59,8 +83,9 @@ export async function fetchOrgState(client: Client): Promise<OrgState> {
 async function fetchAccountsByAgent(client: Client): Promise<ReadonlyMap<string, readonly AccountState[]>> {
   const byAgent = new Map<string, AccountState[]>();
   const accounts = await fetchAllRows(client, 'GET /v1/providers/accounts', 'accounts');
-  for (const { id, agentId, providerSlug: provider, allowSensitivePaths } of accounts) {
-    byAgent.set(agentId, [...(byAgent.get(agentId) ?? []), { id, provider, allowSensitivePaths }]);
+  for (const { id, agentId, providerSlug: provider, allowSensitivePaths, credentialId } of accounts) {
+    const account = { id, provider, allowSensitivePaths, credentialId };
+    byAgent.set(agentId, [...(byAgent.get(agentId) ?? []), account]);
   }
   return byAgent;
 }

@@ -2,7 +2,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { AGENT_LIMITS } from '@acg/base/limit-definitions';
 import { CliError, EXIT_CODES } from '../terminal/cli-error.js';
-import type { AccountSpec, AgentSpec, ConfigDocument, Fields, ProjectSpec } from './config-document.js';
+import type {
+  AccountSpec,
+  AgentSpec,
+  ConfigDocument,
+  Fields,
+  ProjectSpec,
+  SharedCredentialSpec,
+} from './config-document.js';
 import { AGENT_FIELDS, CUSTOM_PROVIDER_FIELDS } from './config-document.js';
 import type { AgentState, OrgState } from './org-state.js';
 
@@ -18,11 +25,19 @@ export type Change = NamedChange &
     | { readonly action: 'create'; readonly type: 'project' | 'customProvider' | 'webhook'; readonly fields: Fields }
     | { readonly action: 'create'; readonly type: 'agent'; readonly project: string; readonly fields: Fields }
     | { readonly action: 'create'; readonly type: 'account'; readonly agent: AgentPath; readonly account: AccountSpec }
+    | { readonly action: 'create'; readonly type: 'sharedCredential'; readonly credential: SharedCredentialSpec }
     | { readonly action: 'update'; readonly type: RowType; readonly id: string; readonly fields: Differences }
     | { readonly action: 'status'; readonly type: 'agent'; readonly agent: AgentPath; readonly fields: Differences }
     | { readonly action: 'delete'; readonly type: RowType; readonly id: string }
   );
-export type RowType = 'project' | 'agent' | 'account' | 'customProvider' | 'webhook';
+export type RowType =
+  | 'organization'
+  | 'project'
+  | 'agent'
+  | 'account'
+  | 'customProvider'
+  | 'sharedCredential'
+  | 'webhook';
 /** Identified by names, because project and agent may not exist yet. */
 export interface AgentPath {
   readonly project: string;
@@ -35,6 +50,11 @@ const DEFAULT_LIMITS: Fields = Object.fromEntries(AGENT_LIMITS.map((row) => [row
 export function planChanges(document: ConfigDocument, state: OrgState, prune: boolean): readonly Change[] {
   const upserts: Change[] = [];
   const deletes: Change[] = [];
+  const { organization } = state;
+  if (document.organization !== undefined)
+    upserts.push(
+      ...planUpdate('organization', organization.slug, organization.id, document.organization, { ...organization }),
+    );
   for (const { slug, ...wanted } of document.customProviders ?? []) {
     const own = findUnique(state.customProviders, (row) => row.slug === slug, `custom provider ${slug}`);
     const fields = pickFields(wanted, CUSTOM_PROVIDER_FIELDS);
@@ -42,7 +62,14 @@ export function planChanges(document: ConfigDocument, state: OrgState, prune: bo
       upserts.push({ action: 'create', type: 'customProvider', name: slug, fields: { slug, ...fields } });
     else upserts.push(...planUpdate('customProvider', slug, own.id, fields, own.fields));
   }
-  for (const project of document.projects ?? []) planProject(project, state, prune, upserts, deletes);
+  for (const project of document.projects ?? []) upserts.push(...planProject(project, state));
+  // After the projects, which they may name, and before the accounts, which name them.
+  for (const credential of document.sharedCredentials ?? []) {
+    const { name } = credential;
+    if (findUnique(state.sharedCredentials, (row) => row.name === name, `shared credential ${name}`) === null)
+      upserts.push({ action: 'create', type: 'sharedCredential', name, credential });
+  }
+  for (const project of document.projects ?? []) planAgents(project, state, prune, upserts, deletes);
   for (const { url, ...wanted } of document.webhooks ?? []) {
     const own = findUnique(state.webhooks, (row) => row.url === url, `webhook ${url}`);
     if (own === null) upserts.push({ action: 'create', type: 'webhook', name: url, fields: { url, ...wanted } });
@@ -52,15 +79,19 @@ export function planChanges(document: ConfigDocument, state: OrgState, prune: bo
   return [...upserts, ...deletes];
 }
 
-function planProject(spec: ProjectSpec, state: OrgState, prune: boolean, upserts: Change[], deletes: Change[]): void {
-  const { name, budgetCentsMonthly, agents = [] } = spec;
-  const existing = findUnique(state.projects, (row) => row.name === name, `project ${name}`);
+const findProject = (state: OrgState, name: string) =>
+  findUnique(state.projects, (row) => row.name === name, `project ${name}`);
+
+function planProject({ name, budgetCentsMonthly }: ProjectSpec, state: OrgState): readonly Change[] {
+  const existing = findProject(state, name);
   const fields = budgetCentsMonthly === undefined ? {} : { budgetCentsMonthly };
-  if (existing === null) upserts.push({ action: 'create', type: 'project', name, fields: { name, ...fields } });
-  else
-    upserts.push(
-      ...planUpdate('project', name, existing.id, fields, { budgetCentsMonthly: existing.budgetCentsMonthly }),
-    );
+  if (existing === null) return [{ action: 'create', type: 'project', name, fields: { name, ...fields } }];
+  return planUpdate('project', name, existing.id, fields, { budgetCentsMonthly: existing.budgetCentsMonthly });
+}
+
+function planAgents(spec: ProjectSpec, state: OrgState, prune: boolean, upserts: Change[], deletes: Change[]): void {
+  const { name, agents = [] } = spec;
+  const existing = findProject(state, name);
   for (const agent of agents) {
     const present = findUnique(
       existing?.agents ?? [],
@@ -115,7 +146,7 @@ function planAgent(
 
 /** Deletes resources that the document does not list, in the sections that it mentions. */
 function planPrune(document: ConfigDocument, state: OrgState): Change[] {
-  const { projects, customProviders, webhooks } = document;
+  const { projects, customProviders, sharedCredentials, webhooks } = document;
   const toDeletes = <Row extends { readonly id: string }>(
     type: RowType,
     rows: readonly Row[],
@@ -130,6 +161,13 @@ function planPrune(document: ConfigDocument, state: OrgState): Change[] {
             ...toDeletes('agent', project.agents, ({ name }) => name),
             ...toDeletes('project', [project], ({ name }) => name),
           ])),
+    ...(sharedCredentials === undefined
+      ? []
+      : toDeletes(
+          'sharedCredential',
+          state.sharedCredentials.filter(({ name }) => !sharedCredentials.some((wanted) => wanted.name === name)),
+          ({ name }) => name,
+        )),
     ...(customProviders === undefined
       ? []
       : toDeletes(

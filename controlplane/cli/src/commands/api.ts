@@ -4,10 +4,7 @@ import type { Invocation } from '../invocation/invocation.js';
 import type { ProgramInterface } from '../invocation/program-interface-for-commands.js';
 import { parsePair } from '../options/page-options-and-value-parsers.js';
 import { usage } from '../terminal/cli-error.js';
-import {
-  escapeControlCharactersInLines,
-  toJsonWithoutControlCharacters,
-} from '../terminal/escape-control-characters.js';
+import { escapeControlCharactersInLines } from '../terminal/escape-control-characters.js';
 import { readFileOrStdin } from '../terminal/secret-input.js';
 
 interface ApiOptions {
@@ -42,8 +39,7 @@ export function registerApiCommand(command: Command, { begin }: ProgramInterface
       const init = body === null ? {} : { body, headers: { 'content-type': 'application/json' } };
       const response = await (await run.getClient()).send(method, target, init);
       const text = await response.text();
-      if ((response.headers.get('content-type') ?? '').includes('json'))
-        run.printLine(toJsonWithoutControlCharacters(JSON.parse(text), 2));
+      if ((response.headers.get('content-type') ?? '').includes('json')) run.printJson(JSON.parse(text), 2);
       else run.terminal.stdout.write(run.terminal.stdout.isTTY ? escapeControlCharactersInLines(text) : text);
     });
 }

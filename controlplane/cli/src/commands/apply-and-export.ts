@@ -1,7 +1,6 @@
 /** `acg apply` and `acg export`: applies and writes an organization's configuration as a file. */
 import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
-import { fetchAllRows } from '../api/call-api-operation.js';
 import { ChangeApplier } from '../apply/change-applier.js';
 import { type CredentialSource, validateDocument } from '../apply/config-document.js';
 import { exportDocument } from '../apply/export-document.js';
@@ -10,11 +9,7 @@ import { type Change, planChanges } from '../apply/plan-changes.js';
 import type { Invocation } from '../invocation/invocation.js';
 import type { ProgramInterface } from '../invocation/program-interface-for-commands.js';
 import { CliError, EXIT_CODES, toCliError, usage } from '../terminal/cli-error.js';
-import {
-  escapeControlCharacters,
-  escapeControlCharactersInLines,
-  toJsonWithoutControlCharacters,
-} from '../terminal/escape-control-characters.js';
+import { escapeControlCharacters, escapeControlCharactersInLines } from '../terminal/escape-control-characters.js';
 import { requireConfirmation } from '../terminal/prompt.js';
 import { readStdin } from '../terminal/secret-input.js';
 
@@ -25,27 +20,34 @@ const DOCUMENT_BYTES_MAX = 16 * 1024 * 1024;
 interface ApplyOptions {
   readonly file: string;
   readonly dryRun?: true;
+  readonly check?: true;
   readonly prune?: true;
 }
 
-export function registerApplyCommand(command: Command, { begin }: ProgramInterface): void {
+export function registerApplyCommand(command: Command, { begin, setExitCode }: ProgramInterface): void {
   command
     .requiredOption('-f, --file <file>', 'YAML or JSON; - for stdin')
     .option('--dry-run', 'show what would change, and change nothing')
+    .option('--check', 'like --dry-run; exit 9 where the organization differs from the file')
     .option('--prune', 'also delete what the file does not have')
-    .action(async ({ file, dryRun, prune }: ApplyOptions) => {
+    .action(async ({ file, dryRun, check, prune }: ApplyOptions) => {
       const run = begin();
       const document = validateDocument(await readDocument(run, file));
       const client = await run.getClient();
       const state = await fetchOrgState(client);
       const changes = planChanges(document, state, prune === true);
       if (!run.isJson) for (const line of changes.flatMap(formatChange)) run.printLine(escapeControlCharacters(line));
-      if (changes.length === 0) run.printNote('nothing to change');
+      const { listLiteralSecrets, validateChanges } = await import('../apply/validate-changes.js');
+      if (changes.length > 0) await validateChanges(client, changes, state);
+      const place = `${state.organization.slug} at ${run.settings.url}`;
+      run.printNote(changes.length === 0 ? `nothing to change in ${place}` : `${place}: ${summarize(changes)}`);
+      for (const secret of listLiteralSecrets(changes, state))
+        run.printNote(`${secret} is a secret in the file: name a variable instead ({env: …})`);
       const work = new ChangeApplier(client, state, run.terminal.env);
-      const isApplied = dryRun !== true && changes.length > 0;
+      const isApplied = dryRun !== true && check !== true && changes.length > 0;
       if (isApplied) {
         work.assertVariablesSet(changes);
-        await requireConfirmation(run, `Make ${changes.length} changes at ${run.settings.url}?`);
+        await requireConfirmation(run, `Apply this to ${place}?`);
         await applyChanges(run, work, changes);
       }
       if (!run.isJson) printWebhookSecrets(run, work);
@@ -54,7 +56,8 @@ export function registerApplyCommand(command: Command, { begin }: ProgramInterfa
           { changes: changes.map(summarizeChange), applied: isApplied, webhookSecrets: work.webhookSecrets },
           () => {},
         );
-      if (isApplied) run.printNote(`${changes.length} changes made`);
+      if (isApplied) run.printNote(`${changes.length} ${changes.length === 1 ? 'change' : 'changes'} made`);
+      if (check === true && changes.length > 0) setExitCode(EXIT_CODES.different);
     });
 }
 
@@ -84,6 +87,12 @@ function printWebhookSecrets(run: Invocation, { webhookSecrets: shownOnce }: Cha
     run.printLine(escapeControlCharacters(`shown once: ${webhook} is signed with ${secret}`));
 }
 
+/** `+5 ~1 -1`. */
+function summarize(changes: readonly Change[]): string {
+  const count = (mark: string): number => changes.filter(({ action }) => MARKS[action] === mark).length;
+  return ['+', '~', '-'].map((mark) => `${mark}${count(mark)}`).join(' ');
+}
+
 const MARKS = { create: '+', update: '~', status: '~', delete: '-' } as const;
 
 function formatChange(change: Change): readonly string[] {
@@ -97,13 +106,15 @@ function formatChange(change: Change): readonly string[] {
   }
   if (change.action === 'delete') return [head];
   // Names the variables that leave this machine, so that a file cannot send one unnoticed.
-  if (change.type === 'account')
+  if (change.type === 'account' || change.type === 'sharedCredential') {
+    const { credentials = {} } = change.type === 'account' ? change.account : change.credential;
+    const shared = change.type === 'account' ? change.account.sharedCredential : undefined;
     return [
       head,
-      ...Object.entries(change.account.credentials ?? {}).map(
-        ([name, source]) => `    ${name}: ${describeCredentialSource(source)}`,
-      ),
+      ...(shared === undefined ? [] : [`    sharedCredential: ${toJsonText(shared)}`]),
+      ...Object.entries(credentials).map(([name, source]) => `    ${name}: ${describeCredentialSource(source)}`),
     ];
+  }
   return [head, ...Object.entries(change.fields).map(([name, value]) => `    ${name}: ${toJsonText(value)}`)];
 }
 
@@ -147,15 +158,16 @@ export function registerExportCommand(command: Command, { begin }: ProgramInterf
       const run = begin();
       const client = await run.getClient();
       const state = await fetchOrgState(client);
-      const providers = await fetchAllRows(client, 'GET /v1/custom-providers', 'providers');
       const required = Object.fromEntries(
-        providers.map(({ slug, credentialFields }) => [
+        state.providers.map(({ slug, credentialFields }) => [
           slug,
           credentialFields.filter((field) => field.required).map(({ name }) => name),
         ]),
       );
       const document = exportDocument(state, required);
-      if (run.isJson || format === 'json') run.printLine(toJsonWithoutControlCharacters(document, 2));
+      for (const { url } of state.webhooks.filter((row, at, all) => all.findIndex(({ url }) => url === row.url) < at))
+        run.printNote(`${url} has several webhooks: apply needs one (acg webhooks rm)`);
+      if (run.isJson || format === 'json') run.printJson(document, 2);
       else run.terminal.stdout.write(await formatYaml(document, run.terminal.stdout.isTTY));
     });
 }

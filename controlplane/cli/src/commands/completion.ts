@@ -1,20 +1,74 @@
-/** `acg completion`: prints a shell script that calls this program for completions. */
+/** `acg completion`: prints or installs a shell script that calls this program for completions. */
 
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import tab from '@bomb.sh/tab';
 import { Argument, type Command } from 'commander';
 import { fetchAllRows } from '../api/call-api-operation.js';
 import { createApiClient } from '../invocation/api-client-with-timeout-and-retry.js';
 import type { Invocation } from '../invocation/invocation.js';
 import type { ProgramInterface } from '../invocation/program-interface-for-commands.js';
+import { usage } from '../terminal/cli-error.js';
 
 const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
 /** Time limit in ms: the user waits after pressing Tab. */
 const TIMEOUT_MS = 1_500;
 
-export function registerCompletionCommand(command: Command, _tree: ProgramInterface): void {
-  command.addArgument(new Argument('<shell>', 'which').choices(SHELLS)).action((shell: string) => {
+export function registerCompletionCommand(command: Command, { begin }: ProgramInterface): void {
+  command
+    .addArgument(new Argument('<shell>', 'which').choices(SHELLS))
+    .option('--install', 'write the script where the shell loads it from')
+    .action((shell: Shell, { install }: { readonly install?: true }) => {
+      const run = begin();
+      const script = completionScript(shell);
+      if (install !== true) {
+        run.terminal.stdout.write(script);
+        return;
+      }
+      const path = installPath(run, shell);
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, script);
+      run.printResult({ path }, () => run.printSuccess(`${path}; open a new ${shell}`));
+      if (shell === 'zsh') run.printNote('~/.zshrc must have, before compinit: fpath=(~/.zfunc $fpath)');
+    });
+}
+
+type Shell = (typeof SHELLS)[number];
+
+/** The library only prints. In bash, a script that is sourced twice would fail on `readonly`. */
+function completionScript(shell: Shell): string {
+  const { log } = console;
+  let script = '';
+  console.log = (text: string) => {
+    script += `${text}\n`;
+  };
+  try {
     tab.setup('acg', 'acg', shell);
-  });
+  } finally {
+    console.log = log;
+  }
+  if (shell !== 'bash') return script;
+  return script
+    .replaceAll(/^readonly (?=ShellCompDirective)/gm, '')
+    .replace('    _get_comp_words_by_ref -n "=:" cur prev words cword\n', BASH_WORDS);
+}
+
+/** `_get_comp_words_by_ref` belongs to the package bash-completion, which may be missing. */
+const BASH_WORDS = `    if declare -F _get_comp_words_by_ref >/dev/null; then
+        _get_comp_words_by_ref -n "=:" cur prev words cword
+    else
+        words=("\${COMP_WORDS[@]:0:COMP_CWORD+1}") cword=$COMP_CWORD cur=\${COMP_WORDS[COMP_CWORD]}
+    fi
+`;
+
+/** Where each shell looks for the scripts of its user. */
+function installPath({ terminal: { env, home } }: Invocation, shell: Shell): string {
+  const data = env.XDG_DATA_HOME || join(home, '.local/share');
+  const config = env.XDG_CONFIG_HOME || join(home, '.config');
+  if (shell === 'bash') return join(data, 'bash-completion/completions/acg');
+  if (shell === 'zsh') return join(home, '.zfunc/_acg');
+  if (shell === 'fish') return join(config, 'fish/completions/acg.fish');
+  throw usage('powershell loads its profile only', 'acg completion powershell >> $PROFILE');
 }
 
 /** Called by the scripts: `acg complete -- words…` */

@@ -5,6 +5,7 @@ import { CliError, EXIT_CODES } from '../terminal/cli-error.js';
 import type { Invocation } from './invocation.js';
 
 const TIMEOUT_MS = 15_000;
+export const GATEWAY_TOKEN = /^acg_[0-9a-f]{64}$/;
 
 /** Response of `GET /v1/self`, reduced to the fields that are used here. */
 export interface AgentSelf {

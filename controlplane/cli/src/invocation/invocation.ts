@@ -10,6 +10,7 @@ import { findProjectFile } from '../settings/project-file.js';
 import { type GlobalFlags, resolveSettings, type Settings } from '../settings/resolve-settings.js';
 import { CliError, EXIT_CODES, notLoggedInError } from '../terminal/cli-error.js';
 import { escapeControlCharacters, toJsonWithoutControlCharacters } from '../terminal/escape-control-characters.js';
+import type { JqFilter } from '../terminal/jq-filter.js';
 import { type Column, formatTable } from '../terminal/table.js';
 import { hasColors, isInteractiveTerminal, type Terminal } from '../terminal/terminal.js';
 import { createApiClient } from './api-client-with-timeout-and-retry.js';
@@ -30,13 +31,15 @@ export class Invocation {
   constructor(
     readonly terminal: Terminal,
     readonly flags: GlobalFlags,
+    /** Of `--jq`; null without it. */
+    readonly jqFilter: JqFilter | null = null,
   ) {
     this.profiles = new ProfilesAndSavedTokens(terminal, (text) => this.printNote(text));
     this.hasColors = hasColors(terminal);
   }
 
   get isJson(): boolean {
-    return this.flags.json === true;
+    return this.flags.json === true || this.jqFilter !== null;
   }
 
   /** Prompts are allowed: stdin and stderr are a terminal and the user did not ask for JSON. */
@@ -103,8 +106,14 @@ export class Invocation {
 
   /** Prints the response body with --json, else calls `people` to print it for users. */
   printResult(body: unknown, people: () => void): void {
-    if (this.isJson) this.printLine(toJsonWithoutControlCharacters(body, 2));
+    if (this.isJson) this.printJson(body, 2);
     else people();
+  }
+
+  /** Prints JSON, through the filter of `--jq` if there is one. `indent` in spaces; without it, one line. */
+  printJson(value: unknown, indent?: number): void {
+    const lines = this.jqFilter?.(value) ?? [toJsonWithoutControlCharacters(value, indent)];
+    for (const line of lines) this.printLine(line);
   }
 
   printTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): void {

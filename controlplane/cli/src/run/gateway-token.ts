@@ -2,6 +2,7 @@
 import { hostname } from 'node:os';
 import { findAgent, requireAgentName } from '../api/find-agent.js';
 import { createApiClient } from '../invocation/api-client-with-timeout-and-retry.js';
+import { GATEWAY_TOKEN } from '../invocation/data-plane-client.js';
 import type { Invocation } from '../invocation/invocation.js';
 import { CliError, EXIT_CODES, toCliError, usage } from '../terminal/cli-error.js';
 
@@ -16,7 +17,6 @@ export interface GatewayToken {
 
 /** Time limit in ms: the user waits for it. */
 const REVOKE_TIMEOUT_MS = 10_000;
-export const GATEWAY_TOKEN = /^acg_[0-9a-f]{64}$/;
 
 /**
  * Runs `work` with the gateway token. A saved token that the gateway rejects has been revoked or has expired: it is

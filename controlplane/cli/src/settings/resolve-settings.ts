@@ -11,6 +11,8 @@ export interface GlobalFlags {
   readonly project?: string;
   readonly insecureHttp?: boolean;
   readonly json?: boolean;
+  /** Filters the JSON output, which it implies. */
+  readonly jq?: string;
   readonly quiet?: boolean;
   readonly yes?: boolean;
 }

@@ -11,6 +11,8 @@ export const EXIT_CODES = {
   notFound: 6,
   conflict: 7,
   limited: 8,
+  /** `acg apply --check`: the organization differs from the file. */
+  different: 9,
   /** `acg run` itself failed; every other code is the child's. */
   runFailed: 125,
   notExecutable: 126,

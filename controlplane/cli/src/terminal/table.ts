@@ -22,7 +22,7 @@ interface TableStyle {
   readonly faint: (text: string) => string;
 }
 
-export interface Table {
+interface Table {
   /** Without line ends; empty without rows. */
   readonly lines: readonly string[];
   /** Titles of the columns for which the terminal is too narrow. */

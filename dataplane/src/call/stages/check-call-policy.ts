@@ -2,8 +2,10 @@
  * Checks what the agent may call: sensitive calls, its policy's calls, and a model in the path. A model in the body is
  * checked once the body has arrived.
  */
-import { createBodyModelReader, parseModelFromPath } from '../../policy/body/body-model-reader.js';
-import { type CallRules, getCallRules, type ModelLocation } from '../../policy/call-rules.js';
+
+import { type CallRules, getCallRules, type ModelLocation } from '@acg/base/policy/call-rules';
+import { parseModelFromPath } from '@acg/base/policy/parse-model-from-path';
+import { createBodyModelReader } from '../../policy/body/body-model-reader.js';
 import { checkModelsAllowed, createBodyProblemRejection } from '../../rejection/body-model-rejections.js';
 import { createForbiddenRejection, REJECTIONS, type Rejection } from '../../rejection/rejections.js';
 import type { RoutedExchange } from '../exchange.js';

@@ -2,8 +2,9 @@
  * Checks key, agent, account and policy again directly before admission. They may have changed while a stage waited for
  * the body or for a probe lease.
  */
+
+import { getCallRules } from '@acg/base/policy/call-rules';
 import type { Lookup } from '../../context/context-cache.js';
-import { getCallRules } from '../../policy/call-rules.js';
 import { REJECTIONS, type Rejection } from '../../rejection/rejections.js';
 import type { RoutedExchange } from '../exchange.js';
 import { type Advance, DONE, NEXT, type RoutedStage, WAIT } from '../pipeline.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type BodyModelResult, createBodyModelReader, parseModelFromPath } from './body-model-reader.js';
+import { type BodyModelResult, createBodyModelReader } from './body-model-reader.js';
 
 const JSON_HEADERS = ['content-type', 'application/json'];
 
@@ -104,19 +104,6 @@ test.each<[[string, string][], BodyModelResult]>([
   [[['model[]', 'a']], { problem: 'ambiguous' }],
 ])('reads a form with %j as %j', (fields, expected) => {
   expect(read(form(...fields), 'json_or_form', ['content-type', 'multipart/form-data; boundary=b'])).toEqual(expected);
-});
-
-test.each([
-  ['/openai/deployments/gpt-5/chat/completions', 'deployments', 'gpt-5'],
-  ['/v1beta/models/gemini-3:generateContent', 'models', 'gemini-3'],
-  ['/models/a%2Fb', 'models', null],
-  ['/models/a%2562', 'models', null],
-  ['/models/%ff', 'models', null],
-  ['/models/', 'models', null],
-  ['/models', 'models', null],
-  ['/models/a/models/b', 'models', null],
-])('reads from the path %s after the segment %s the model %s', (path, before, model) => {
-  expect(parseModelFromPath(path, before)).toBe(model);
 });
 
 /** Parser behaviors that exist among providers: each reads the same text differently. */

@@ -68,6 +68,13 @@ export const PROVISIONING_EXAMPLES: Examples = {
     }),
     success: 201,
   },
+  'POST /v1/agents/:id/call-check': {
+    prepare: async (context) => ({
+      params: { id: (await newAgent(context)).id },
+      body: { providerSlug: 'openai', call: 'POST /v1/chat/completions', model: 'gpt-5-mini', policy: {} },
+    }),
+    unaudited: 'changes nothing',
+  },
   'GET /v1/agents/:id': { prepare: async (context) => ({ params: { id: (await newAgent(context)).id } }) },
   'PATCH /v1/agents/:id': {
     prepare: async (context) => ({

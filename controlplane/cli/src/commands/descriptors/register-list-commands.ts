@@ -11,9 +11,9 @@ import {
   type RowsField,
 } from '../../api/call-api-operation.js';
 import { findProjectId } from '../../api/find-by-name.js';
-import { commandWords, nameFlagsInError } from '../../api/name-flags-in-errors.js';
 import type { ProgramInterface, RegisterCommands } from '../../invocation/program-interface-for-commands.js';
 import { addFields, type Field, type Fields, readFields } from '../../options/field.js';
+import { commandWords, nameFlagsInError } from '../../options/name-flags-in-errors.js';
 import { addPageOptions, printRemainingRows, toPageQuery } from '../../options/page-options-and-value-parsers.js';
 import type { Column } from '../../terminal/table.js';
 import { addTarget, findTarget, type Target } from './operation-target-from-arguments.js';

@@ -5,10 +5,10 @@
  */
 import type { Command, Option } from 'commander';
 import { type BodyOf, callOperation, type Operation, type ResponseOf } from '../../api/call-api-operation.js';
-import { commandWords, nameFlagsInError } from '../../api/name-flags-in-errors.js';
 import type { Invocation } from '../../invocation/invocation.js';
 import type { ProgramInterface, RegisterCommands } from '../../invocation/program-interface-for-commands.js';
 import { addFields, type Field, type Fields, readFields } from '../../options/field.js';
+import { commandWords, nameFlagsInError } from '../../options/name-flags-in-errors.js';
 import { requireConfirmation } from '../../terminal/prompt.js';
 import { addTarget, type Found, findTarget, type Selection, type Target } from './operation-target-from-arguments.js';
 

@@ -9,7 +9,6 @@ import type { ProgramInterface } from '../../invocation/program-interface-for-co
 import { CREDENTIAL_OPTIONS, readOptionCredentials } from '../../options/credential-options.js';
 import { choiceField, requiredField, textField } from '../../options/field.js';
 import { onlyProjectIdField } from '../../options/lookup-fields.js';
-import { toJsonWithoutControlCharacters } from '../../terminal/escape-control-characters.js';
 import { formatCount, formatDay } from '../../terminal/format-numbers-and-times.js';
 import type { Target } from '../descriptors/operation-target-from-arguments.js';
 import { listCommand } from '../descriptors/register-list-commands.js';
@@ -131,6 +130,6 @@ async function attachCredential(
   }
   const body = { agentId: agent.id, providerSlug, credentialId };
   const answer = await client.post('/v1/providers/accounts', { body });
-  if (run.isJson) run.printLine(toJsonWithoutControlCharacters(answer));
+  if (run.isJson) run.printJson(answer);
   else run.printSuccess(`${agent.slug} uses ${name} for ${providerSlug}`);
 }

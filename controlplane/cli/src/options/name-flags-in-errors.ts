@@ -1,8 +1,8 @@
 /** Rewrites a rejection of a request (400): fields of the API become the arguments and options of the command. */
 import { ApiError } from '@acg/client/api-errors';
 import { Option } from 'commander';
-import type { Field } from '../options/field.js';
 import { CliError, EXIT_CODES, toCliError } from '../terminal/cli-error.js';
+import type { Field } from './field.js';
 
 interface CommandFields {
   /** The words that call the command, e.g. `acg agents set`. */

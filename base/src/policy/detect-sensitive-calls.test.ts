@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { SensitiveCall } from '../context/agent-context.js';
+import type { SensitiveCall } from './call-rule-source.js';
 import { SensitiveCallDetector } from './detect-sensitive-calls.js';
 
 const plain = (call: string): SensitiveCall => ({ call, query: [], headers: [], harmlessValues: [] });

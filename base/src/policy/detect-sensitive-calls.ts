@@ -3,8 +3,8 @@
  * account. Each provider's list comes with the upstream. Matches any spelling of path, query and headers.
  */
 
-import type { SensitiveCall } from '../context/agent-context.js';
 import { type CallPattern, matchesCall, matchesWildcard, parseCallPattern } from './call-pattern.js';
+import type { SensitiveCall } from './call-rule-source.js';
 import { normalizeLeniently, splitPathLeniently } from './split-path-strictly-or-leniently.js';
 
 interface SensitiveRule {

@@ -1,6 +1,7 @@
 /** All rules for one agent's calls to one provider, compiled once per agent context. */
-import type { CallPolicy, Upstream } from '../context/agent-context.js';
+
 import { type CallPattern, matchesCall, parseCallPattern } from './call-pattern.js';
+import type { CallPolicy, CallRuleSource } from './call-rule-source.js';
 import { hasMethodOverride } from './detect-method-override.js';
 import { SensitiveCallDetector } from './detect-sensitive-calls.js';
 import { ModelRule } from './model-rule.js';
@@ -38,7 +39,7 @@ export class CallRules {
   readonly #listsUnreportedCosts: boolean;
   readonly #basePath: string;
 
-  constructor({ sensitiveCalls, policy, modelCalls, basePath }: Upstream) {
+  constructor({ sensitiveCalls, policy, modelCalls, basePath }: CallRuleSource) {
     const models = policy?.models ?? null;
     this.#sensitive = sensitiveCalls.length === 0 ? null : new SensitiveCallDetector(sensitiveCalls);
     this.#policy = policy;
@@ -99,10 +100,10 @@ export class CallRules {
   }
 }
 
-const rulesByUpstream = new WeakMap<Upstream, CallRules | null>();
+const rulesByUpstream = new WeakMap<CallRuleSource, CallRules | null>();
 
 /** The compiled rules of an upstream; null when everything is allowed. */
-export function getCallRules(upstream: Upstream): CallRules | null {
+export function getCallRules(upstream: CallRuleSource): CallRules | null {
   let rules = rulesByUpstream.get(upstream);
   if (rules === undefined) {
     rules = upstream.policy === null && upstream.sensitiveCalls.length === 0 ? null : new CallRules(upstream);
@@ -111,23 +112,23 @@ export function getCallRules(upstream: Upstream): CallRules | null {
   return rules;
 }
 
-const modelRulesByUpstream = new WeakMap<Upstream, CallRules>();
+const modelRulesByUpstream = new WeakMap<CallRuleSource, CallRules>();
 
 /**
  * Where the call names its model, also without a policy. A custom provider of a known format lists no paths; its models
  * are in the body.
  */
-export function locateCallModel(upstream: Upstream, method: string, providerPath: string): ModelLocation {
+export function locateCallModel(upstream: CallRuleSource, method: string, providerPath: string): ModelLocation {
   const location = getModelRules(upstream).locateModel(method, providerPath);
   return location === 'unknown' && upstream.modelCalls.length === 0 ? 'json_or_form' : location;
 }
 
 /** Whether no response states what the call costs; see {@link CallRules.hasUnreportedCost}. */
-export function hasUnreportedCost(upstream: Upstream, method: string, providerPath: string): boolean {
+export function hasUnreportedCost(upstream: CallRuleSource, method: string, providerPath: string): boolean {
   return getModelRules(upstream).hasUnreportedCost(method, providerPath, upstream.isCustom);
 }
 
-function getModelRules(upstream: Upstream): CallRules {
+function getModelRules(upstream: CallRuleSource): CallRules {
   let rules = rulesByUpstream.get(upstream) ?? modelRulesByUpstream.get(upstream);
   if (rules === undefined || rules === null) {
     rules = new CallRules(upstream);

@@ -1,6 +1,7 @@
 /** Decides which models an agent may use. `*` matches any run of characters; case is ignored. */
-import type { ModelPatterns } from '../context/agent-context.js';
+
 import { matchesWildcard } from './call-pattern.js';
+import type { ModelPatterns } from './call-rule-source.js';
 
 const MODEL_CHARS_MAX = 512;
 /** No control characters, and no blanks at the ends, which some providers would remove. */
