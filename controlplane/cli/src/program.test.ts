@@ -1,5 +1,8 @@
 /** Which request a command line becomes, and what is printed for users. */
 import { createHmac } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { EXAMPLES } from './commands/examples.js';
@@ -272,6 +275,40 @@ test('a gateway token is no login', async () => {
 test('a call is shown as fields', async () => {
   respond = () => Response.json({ log: { id: ID, status: 200, error: null, streamed: true } });
   expect((await run(`call ${ID}`)).stdout).toBe(`id\t${ID}\nstatus\t200\nstreamed\ttrue\n`);
+});
+
+test('an agent is shown with its project, spend, accounts and tokens', async () => {
+  const limits = { budgetCentsMonthly: null, usageThresholds: [], policy: null };
+  const agent = { slug: 'bot', name: 'Bot', id: ID, status: 'active', createdAt: '', description: '', ...limits };
+  const usage = { projectName: 'Default', monthCents: 120, lastCallAt: null };
+  const accounts = [{ providerSlug: 'openai', status: 'active' }];
+  respond = () => Response.json({ agent, agents: [usage], accounts, total: 1, offset: 0 });
+  const { stdout } = await run(`agents get ${ID}`);
+  expect(stdout).toContain('project\tDefault\nspend this month\t$1.20\n');
+  expect(stdout).toContain('providers\topenai (active)\ngateway tokens\t1 active\n');
+  requests = [];
+  await run(`agents get ${ID} --json`);
+  expect(requests).toHaveLength(1);
+});
+
+test('a profile is forgotten with its login; one that is logged in only after a question', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'acg-profiles-'));
+  const files = join(home, 'acg');
+  mkdirSync(files);
+  const url = 'http://127.0.0.1:1';
+  const session = { url, token: 't', orgId: ID, org: 'acme' };
+  writeFileSync(
+    join(files, 'config.json'),
+    JSON.stringify({ current: 'work', profiles: { work: { url }, other: {} } }),
+  );
+  writeFileSync(join(files, 'credentials.json'), JSON.stringify({ sessions: { work: session } }), { mode: 0o600 });
+  const env = { XDG_CONFIG_HOME: home };
+  const read = (file: string) => JSON.parse(readFileSync(join(files, file), 'utf8'));
+  expect((await run('use work --forget', { env })).code).toBe(3);
+  expect((await run('use other --forget', { env })).code).toBe(0);
+  expect(await run('use work --forget --yes --json', { env })).toMatchObject({ code: 0 });
+  expect([read('config.json'), read('credentials.json').sessions]).toEqual([{ current: 'default', profiles: {} }, {}]);
+  rmSync(home, { recursive: true });
 });
 
 test('policy test says what would reject a call, with an exit code', async () => {

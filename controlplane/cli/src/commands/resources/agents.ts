@@ -1,7 +1,9 @@
 /** `acg agents`: manages agents. */
 import { RATE_LIMITS, type RateLimit } from '@acg/base/limit-definitions';
+import { fetchAllRows } from '../../api/call-api-operation.js';
 import { findAgentId, requireAgentName } from '../../api/find-agent.js';
 import { findProjectId } from '../../api/find-by-name.js';
+import type { Invocation } from '../../invocation/invocation.js';
 import type { RegisterCommands } from '../../invocation/program-interface-for-commands.js';
 import { AGENT_FIELDS, POLICY_FILE_OPTION, readPolicyFile } from '../../options/agent-options.js';
 import { choiceField, nullFlagField, textField } from '../../options/field.js';
@@ -37,6 +39,22 @@ const statusCommand = (name: string, status: 'active' | 'paused' | 'revoked', de
     body: () => ({ status }),
     print: (run, { agent }) => run.printSuccess(`${agent.slug} is ${agent.status}`),
   });
+
+/** Prints what other operations know about the agent: its project, spend, accounts and gateway tokens. */
+async function printSurroundings(run: Invocation, agentId: string): Promise<void> {
+  const client = await run.getClient();
+  const { agents } = await client.get('/v1/usage/agents', { params: { query: { search: agentId, limit: 1 } } });
+  const accounts = await fetchAllRows(client, 'GET /v1/providers/accounts', 'accounts', { agentId });
+  const keys = await client.get('/v1/api-keys', { params: { query: { agentId, status: 'active', limit: 1 } } });
+  const [usage] = agents;
+  run.printFields({
+    project: usage?.projectName ?? null,
+    'spend this month': usage === undefined ? null : formatCents(usage.monthCents),
+    'last call': usage === undefined ? null : formatAgo(usage.lastCallAt, Date.now()),
+    providers: accounts.map(({ providerSlug, status }) => `${providerSlug} (${status})`).join(', ') || 'none',
+    'gateway tokens': `${formatCount(keys.total)} active`,
+  });
+}
 
 export const registerAgentCommands = commandGroup(
   listCommand({
@@ -106,6 +124,9 @@ export const registerAgentCommands = commandGroup(
         description: agent.description === '' ? null : agent.description,
         created: agent.createdAt,
       }),
+    async after(run, { agent: { id } }) {
+      if (!run.isJson) await printSurroundings(run, id);
+    },
   }),
   operationCommand({
     name: 'set',
