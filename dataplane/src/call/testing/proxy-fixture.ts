@@ -170,7 +170,9 @@ export class ProxyFixture {
   pendingAdmissions: (() => void)[] | null = null;
   /** Runs while the counter store is called. */
   onAdmit = (): void => {};
-  standing: LimitSnapshot | null = null;
+  /** Runs while the limits are prechecked. */
+  onPeek = (): void => {};
+  standing: LimitSnapshot | null = { windows: [], spends: [] };
   circuit: BreakerStatus | null = null;
   probe: string | null = 'lease-1';
   /** Not null: requests for a probe lease wait here for their result. */
@@ -268,6 +270,7 @@ export class ProxyFixture {
         webSocketPoolBytes: 256 * MIB,
         lingerTimeouts: { lingerMs: 0, unreadLingerMs: 0 },
         handshakeTimeoutMs: 30_000,
+        connectTimeoutMs: 5_000,
         editedBodyBytesMax: 10 * 1024 * 1024,
         publicUrl: null,
         trustedProxyCidrs: [],
@@ -310,6 +313,7 @@ export class ProxyFixture {
         },
         peek: (request, done) => {
           this.limitPeeks.push(request);
+          this.onPeek();
           done(this.standing);
         },
       },
