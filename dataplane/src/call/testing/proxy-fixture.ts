@@ -202,11 +202,15 @@ export class ProxyFixture {
   readonly pools: ConnectionPools;
   readonly server: ProxyServer;
 
-  /** `metering`: null uses a fake, with a meter that counts bytes and a price that the test sets. */
+  /**
+   * `metering`: null uses a fake, with a meter that counts bytes and a price that the test sets. `deps` replace fakes of
+   * the server.
+   */
   constructor(
     options: Partial<ProxyOptions> = {},
     metering: CallMetering | null = null,
     timeouts: Partial<ConnectionPoolsOptions> = {},
+    deps: Partial<ProxyDeps> = {},
   ) {
     const own = createLocalDialer({ connectTimeoutMs: 30_000 });
     this.pools = new ConnectionPools({
@@ -221,7 +225,7 @@ export class ProxyFixture {
       },
       ...timeouts,
     });
-    this.server = new ProxyServer(this.#deps(options, metering ?? this.#fakeMetering()));
+    this.server = new ProxyServer({ ...this.#deps(options, metering ?? this.#fakeMetering()), ...deps });
   }
 
   static async start(
@@ -229,8 +233,9 @@ export class ProxyFixture {
     options: Partial<ProxyOptions> = {},
     metering: CallMetering | null = null,
     timeouts: Partial<ConnectionPoolsOptions> = {},
+    deps: Partial<ProxyDeps> = {},
   ): Promise<ProxyFixture> {
-    const fixture = new ProxyFixture(options, metering, timeouts);
+    const fixture = new ProxyFixture(options, metering, timeouts, deps);
     fixture.lookup = { context, rejection: null };
     fixture.port = await fixture.server.listen('127.0.0.1', 0, false);
     return fixture;
