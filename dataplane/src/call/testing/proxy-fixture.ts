@@ -17,7 +17,7 @@ import type {
   PeekRequest,
   Settlement,
 } from '@acg/dataplane/limits/counters-interface';
-import { LIMIT_TABLE, type LimitType } from '@acg/dataplane/limits/limit-table';
+import { AGENT_PROVIDER_ROWS, LIMIT_TABLE, type LimitType } from '@acg/dataplane/limits/limit-table';
 import type { UsageMeter, UsageReading } from '@acg/dataplane/metering/reading/response-usage-meter-interface';
 import type { MaxCostInput } from '@acg/dataplane/pricing/max-cost';
 import { type ProxyDeps, type ProxyOptions, ProxyServer } from '@acg/dataplane/proxy-server';
@@ -138,6 +138,16 @@ export const createRejectedAdmission = (type: LimitType, passesAtSec: number, sp
   };
 };
 
+const createUnusedSnapshot = ({ limits, providerSlugs }: PeekRequest): LimitSnapshot => ({
+  windows: providerSlugs.map((providerSlug) => ({
+    providerSlug,
+    remaining: AGENT_PROVIDER_ROWS.map((row) => limits.byRow[row]!),
+    resetAtSec: AGENT_PROVIDER_ROWS.map(() => null),
+    rejection: null,
+  })),
+  spends: limits.scopes.map(({ row }) => ({ row, spentNanos: 0, reservedNanos: 0 })),
+});
+
 /** The server with its fakes; a test may read and change every field while the server runs. */
 export class ProxyFixture {
   readonly records: IUsageRecord[] = [];
@@ -172,7 +182,8 @@ export class ProxyFixture {
   onAdmit = (): void => {};
   /** Runs while the limits are prechecked. */
   onPeek = (): void => {};
-  standing: LimitSnapshot | null = { windows: [], spends: [] };
+  /** What prechecks and `/v1/self` find; null: the store is away, undefined: no limit is used. */
+  standing: LimitSnapshot | null | undefined = undefined;
   circuit: BreakerStatus | null = null;
   probe: string | null = 'lease-1';
   /** Not null: requests for a probe lease wait here for their result. */
@@ -319,7 +330,7 @@ export class ProxyFixture {
         peek: (request, done) => {
           this.limitPeeks.push(request);
           this.onPeek();
-          done(this.standing);
+          done(this.standing === undefined ? createUnusedSnapshot(request) : this.standing);
         },
       },
       breakers: {
