@@ -22,7 +22,7 @@ interface WaitingCall {
 }
 
 /** The dials of one agent to one provider. */
-export interface DialLane {
+interface Lane {
   readonly key: string;
   /** Calls that dial, or whose connection stands and that were not counted yet. */
   dialing: number;
@@ -36,7 +36,9 @@ export interface DialLane {
 export class DialLimiter {
   readonly #counters: Pick<Counters, 'peek'>;
   readonly #waitMsMax: number;
-  readonly #lanes = new Map<string, DialLane>();
+  readonly #lanes = new Map<string, Lane>();
+  /** The lane of each call that dials or waits. */
+  readonly #laneOf = new Map<Exchange, Lane>();
   #arrivals = 0;
 
   /** `connectTimeoutMs`: how long one dial may take. */
@@ -62,7 +64,7 @@ export class DialLimiter {
     const timeout = setTimeout(() => exchange.reject(REJECTIONS.upstreamTimeout), this.#waitMsMax);
     this.#arrivals++;
     lane.waiting.set(exchange, { exchange, reservationNanos, onMayDial, timeout, arrival: this.#arrivals });
-    exchange.admission.dialLane = lane;
+    this.#laneOf.set(exchange, lane);
     this.#peek(lane);
   }
 
@@ -71,9 +73,9 @@ export class DialLimiter {
    * neither dials nor waits.
    */
   release(exchange: Exchange): void {
-    const lane = exchange.admission.dialLane;
-    if (lane === null) return;
-    exchange.admission.dialLane = null;
+    const lane = this.#laneOf.get(exchange);
+    if (lane === undefined) return;
+    this.#laneOf.delete(exchange);
     const waited = lane.waiting.get(exchange);
     if (waited !== undefined) {
       clearTimeout(waited.timeout);
@@ -86,7 +88,7 @@ export class DialLimiter {
   }
 
   /** Reads the limits and decides about the calls that wait now. One read at a time. */
-  #peek(lane: DialLane): void {
+  #peek(lane: Lane): void {
     lane.mustPeekAgain = lane.isPeeking;
     const [first] = lane.waiting.values();
     if (lane.isPeeking || first === undefined) return;
@@ -102,7 +104,7 @@ export class DialLimiter {
   }
 
   /** `snapshot`: null where the store is unavailable, which bounds nothing for calls that may pass unchecked. */
-  #decide(lane: DialLane, lastArrival: number, snapshot: LimitSnapshot | null): void {
+  #decide(lane: Lane, lastArrival: number, snapshot: LimitSnapshot | null): void {
     for (const { exchange, reservationNanos, onMayDial, timeout, arrival } of lane.waiting.values()) {
       if (arrival > lastArrival) return;
       const { agentLimits } = exchange.routed.context;
@@ -122,7 +124,8 @@ export class DialLimiter {
     }
   }
 
-  #deleteIfUnused(lane: DialLane): void {
-    if (lane.dialing === 0 && lane.waiting.size === 0 && !lane.isPeeking) this.#lanes.delete(lane.key);
+  #deleteIfUnused(lane: Lane): void {
+    const isUnused = lane.dialing === 0 && lane.waiting.size === 0 && !lane.isPeeking;
+    if (isUnused && this.#lanes.get(lane.key) === lane) this.#lanes.delete(lane.key);
   }
 }

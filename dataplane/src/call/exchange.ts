@@ -22,7 +22,6 @@ import type { TokenPosition } from '../upstream/credentials/find-gateway-token.j
 import type { ProxyTarget } from '../upstream/parse-proxy-request-target.js';
 import type { AgentResponse, UpgradableResponse, WebSocketHandshake } from './agent-response-interface.js';
 import type { DeferredUsageCollector } from './deferred-usage-collector.js';
-import type { DialLane } from './dial-limiter.js';
 
 /** Delay of a rejection that is tarpitted, ms. */
 const TARPIT_DELAY_MS = 1_000;
@@ -134,13 +133,8 @@ class AdmissionState implements SlotHolder {
   objectRequest: ObjectRequest | null = null;
   /** The latest admission; null: the limits have not admitted the call. */
   result: Admission | null = null;
-  /**
-   * `performance.now()` of an admission under which nothing was sent, because its connection had closed; 0: none. Set
-   * once for each send.
-   */
+  /** `performance.now()` of an admission under which nothing was sent, because its connection had closed; 0: none. */
   unusedSincePerfMs = 0;
-  /** The dials among which this call counts, or waits; null: none. */
-  dialLane: DialLane | null = null;
   /** Nano-dollars that a hard budget must reserve for the call; null: not computed in the current context. */
   neededNanos: number | null = null;
   /** Nano-dollars that the call has reserved of a hard budget; 0 again once settled or released. Grows while streaming. */
@@ -162,8 +156,6 @@ class UpstreamCallState {
   heldConnection: UpstreamConnection | null = null;
   /** A connection is being made. It stays in its pool when the call ends meanwhile. */
   isDialing = false;
-  /** The kept connection of the first send was stale, so the next one is new. */
-  needsNewConnection = false;
   /** Milliseconds that the call waited for its connections to stand. */
   connectMs = 0;
   /** The body of a request that may be sent again; null, also from the response head on: it may not. */

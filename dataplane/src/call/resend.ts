@@ -1,7 +1,7 @@
 /**
  * What follows when the connection of a call closes before its response: a new connection, and the request once more.
  * Every send is admitted: access is checked again, and the limits count the call once more. Its reservation is carried
- * over, and the request is built anew with the credential of the current context.
+ * over, and the request is built again, with the credential of the current context.
  */
 import type { Rejection } from '../rejection/rejections.js';
 import type { RoutedExchange } from './exchange.js';
@@ -9,9 +9,9 @@ import type { FailureHandler } from './failure-handler.js';
 import { type Advance, CONNECT_AGAIN, DONE, type StageResult } from './pipeline.js';
 
 /**
- * Sends the request of a forwarded call once more. Requires that `upstreamCall.repeatable` is set, and that the relay has
- * no response head. `onRejected` decides the response where the request may not be sent again, or no connection could be
- * made; it consumed nothing then.
+ * Sends the request of a forwarded call once more, over a new connection. Requires that `upstreamCall.repeatable` is set,
+ * and that the relay has no response head. `onRejected` decides the response where the request may not be sent again, or
+ * no connection could be made; it consumed nothing then.
  */
 export type Resend = (exchange: RoutedExchange, onRejected: (rejection: Rejection) => void) => void;
 
@@ -25,16 +25,6 @@ export const createResend =
     upstreamCall.onResendRejected = onRejected;
     connectAgain(exchange);
   };
-
-/** Sends the request once more over a new connection: the upstream had closed the kept one before it answered. */
-export function retryOnNewConnection(
-  exchange: RoutedExchange,
-  resend: Resend,
-  failures: Pick<FailureHandler, 'settleAndRespondToFailedRetry'>,
-): void {
-  exchange.upstreamCall.needsNewConnection = true;
-  resend(exchange, (rejection) => failures.settleAndRespondToFailedRetry(exchange, rejection));
-}
 
 /** The upstream closed two connections of the call while the store was asked. */
 class ConnectionsClosedEarly extends Error {}

@@ -271,7 +271,7 @@ describe('the second send', () => {
     await agent.waitForText('two');
   });
 
-  test('of an upload to an object store is signed anew and has the decoded body', async () => {
+  test('of an upload to an object store is signed again and has the decoded body', async () => {
     const injection = {
       kind: 'sigv4',
       accessKeyId: 'AKID',

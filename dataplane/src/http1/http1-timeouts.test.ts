@@ -272,7 +272,7 @@ test('bytes before the first request close the connection, which never carries a
   expect([held.connection.isUsable, held.socket.destroyed, held.closedCount]).toEqual([false, true, 1]);
 });
 
-test('closes a connection that nobody uses after the idle timeout', () => {
+test('closes an unused connection after the idle timeout', () => {
   const scene = new ConnectionHarness();
   scene.connection.connect(() => {});
   scene.tick(TIMEOUTS.idleTicks);

@@ -13,7 +13,7 @@ import type { CallMetering } from '../call/call-metering-interface.js';
 import type { CallMetrics } from '../call/call-metrics-interface.js';
 import type { FailureHandler } from '../call/failure-handler.js';
 import { Pipeline } from '../call/pipeline.js';
-import { createResend, type Resend, retryOnNewConnection } from '../call/resend.js';
+import { createResend, type Resend } from '../call/resend.js';
 import type { Settle } from '../call/settle.js';
 import { type AcquireSlot, createAcquireSlotStage } from '../call/stages/acquire-slot.js';
 import { createAdmitStage } from '../call/stages/admit.js';
@@ -134,7 +134,8 @@ function createRelayDeps(
     settle,
     onFailureBeforeHead: (exchange, error) => {
       const { connection, repeatable } = exchange.upstreamCall;
-      if (repeatable !== null && connection!.wasStale) retryOnNewConnection(exchange, resend, failures);
+      if (repeatable !== null && connection!.wasStale)
+        resend(exchange, (rejection) => failures.settleAndRespondToFailedRetry(exchange, rejection));
       else failures.settleAndRespondToFailure(exchange, error);
     },
     onFailureAfterHead: (exchange, error) => failures.setErrorClassAfterHead(exchange, error),

@@ -8,7 +8,7 @@ import { noop } from '@acg/base/noop';
 import { Phase, type RoutedExchange } from '../call/exchange.js';
 import type { FailureHandler } from '../call/failure-handler.js';
 import { DONE, NEXT, type RoutedStage, WAIT } from '../call/pipeline.js';
-import { type Resend, replaceClosedConnection, retryOnNewConnection } from '../call/resend.js';
+import { type Resend, replaceClosedConnection } from '../call/resend.js';
 import type { Settle } from '../call/settle.js';
 import type { UpgradeCorkContext } from '../listener/upgrade-cork-context.js';
 import { REJECTIONS, type Rejection } from '../rejection/rejections.js';
@@ -113,7 +113,7 @@ export function createUpgradeStage(deps: UpgradeDeps, resend: Resend): RoutedSta
         onError: (error) => {
           if (exchange.isFinished) return;
           if (upstreamCall.repeatable !== null && isConnectionLost(error))
-            retryOnNewConnection(exchange, resend, deps.failures);
+            resend(exchange, (rejection) => deps.failures.settleAndRespondToFailedRetry(exchange, rejection));
           else deps.failures.settleAndRespondToFailure(exchange, error);
         },
       },

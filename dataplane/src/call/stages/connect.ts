@@ -58,9 +58,9 @@ export function createDialStage(deps: ConnectDeps, advance: Advance): RoutedStag
   };
 }
 
-/** Returns whether the call holds a kept connection now. */
+/** Returns whether the call holds a kept connection now. A second send never does: all kept ones may be stale. */
 function takeIdleConnection(exchange: RoutedExchange, { pools }: Pick<ConnectDeps, 'pools'>): boolean {
-  if (exchange.upstreamCall.needsNewConnection) return false;
+  if (exchange.wasForwarded) return false;
   const { origin, tenant, owner } = findPool(exchange);
   exchange.upstreamCall.heldConnection = pools.takeIdle(origin, tenant, owner, exchange.isWebSocket);
   return exchange.upstreamCall.heldConnection !== null;
