@@ -10,6 +10,11 @@ import {
   ProxyFixture,
 } from '../call/testing/proxy-fixture.js';
 import { connectRaw, type RawPeer, RawUpstream, waitUntil } from '../call/testing/raw-peer-fixture.js';
+import {
+  createCertificate,
+  createLocalDialer,
+  trustCertificate,
+} from '../upstream/testing/dialer-recorder-certificate-fixture.js';
 
 let upstream: RawUpstream;
 let gateway: ProxyFixture;
@@ -67,6 +72,25 @@ test('the limits are asked when the connection stands, and the handshake is sent
   await accept(await upstream.connection(), '/live');
   await agent.waitForText('HTTP/1.1 101 ');
   expect([gateway.admissions.length, gateway.pools.poolCount]).toEqual([1, 0]);
+});
+
+test('the same over TLS, also on a kept connection', async () => {
+  const certificate = createCertificate('IP:127.0.0.1');
+  trustCertificate(certificate);
+  const secure = await RawUpstream.start(certificate);
+  const account = createUpstream(`https://127.0.0.1:${secure.port}`, { allowsWebSocket: true });
+  const own = await ProxyFixture.start(createContext([account]), {}, null, { dialer: createLocalDialer() });
+  await gateway.stop();
+  gateway = own;
+  const { admission } = gateway;
+  gateway.admission = createRejectedAdmission('rpm', 1_900_000_000);
+  await (await upgrade('/rejected')).waitForText('HTTP/1.1 429 ');
+  gateway.admission = admission;
+  const agent = await upgrade('/live');
+  await accept(await secure.connection(), '/live');
+  await agent.waitForText('HTTP/1.1 101 ');
+  expect(secure.connections).toHaveLength(1);
+  secure.stop();
 });
 
 test('a connection whose upgrade was rejected carries the next upgrade, and no call', async () => {
