@@ -59,7 +59,7 @@ export function createUpgradeStage(deps: UpgradeDeps): RoutedStage {
       return DONE;
     }
     const { context, target, upstream, tokenPosition: position } = exchange.routed;
-    const headers = filterRequestHeaders(exchange.request.headers, position, upstream.injection);
+    const headers = filterRequestHeaders(exchange.request.headers, upstream.injection);
     if (upstream.isTenantAddress) headers.push(LOOP_HEADER, createLoopEntry(upstream.accountId));
     const query = injectCredential(headers, target.query, upstream.injection, position);
     const path = joinUpstreamPath(upstream.basePath, target.providerPath);

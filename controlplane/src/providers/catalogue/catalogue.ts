@@ -54,6 +54,10 @@ export class Catalogue {
     return this.#bySlug.get(slug) ?? null;
   }
 
+  get slugs(): readonly string[] {
+    return this.providers.map(({ slug }) => slug);
+  }
+
   /** Whether a built-in provider serves this host. */
   claimsHost(host: HostPattern): boolean {
     return isClaimedHost(host, this.#hosts);

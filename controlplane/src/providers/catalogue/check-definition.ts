@@ -5,6 +5,9 @@ import { compileLinearRegex } from './linear-regex.js';
 import type { InjectionRule, ProviderRules } from './provider-definition.js';
 import { isReservedHeader } from './reserved-headers.js';
 
+/** A file, or a tenant's definition, which may leave out the probe. */
+type Definition = Omit<ProviderRules, 'failure' | 'probe'> & Partial<Pick<ProviderRules, 'probe'>>;
+
 export interface Problem {
   /** JSON pointer of the value. */
   readonly pointer: string;
@@ -16,33 +19,34 @@ type Report = (pointer: string, message: string) => void;
 const INJECTION_KINDS = ['header', 'query', 'path', 'basic', 'sigv4'] as const;
 
 /** `definition` is valid by its schema. */
-export function checkDefinition(definition: ProviderRules): Problem[] {
+export function checkDefinition(definition: Definition): Problem[] {
   const problems: Problem[] = [];
   const report: Report = (pointer, message) => problems.push({ pointer, message });
   checkFields(definition, report);
   checkOrigins(definition, report);
-  definition.inject.forEach((rule, i) => checkInjection(definition, rule, i, report));
+  for (const [i, rule] of definition.inject.entries()) checkInjection(definition, rule, i, report);
   definition.drop?.forEach(({ header, query, with: field }, i) => {
     if ((header === undefined) === (query === undefined)) report(`/drop/${i}`, 'must have either header or query');
     if (header !== undefined && isReservedHeader(header)) report(`/drop/${i}/header`, `cannot be ${header}`);
     if (field !== undefined) checkFieldNames(definition, [field], `/drop/${i}/with`, report);
   });
   checkOriginNames(definition, report);
-  if ('refused' in (definition.probe ?? {})) {
-    const { refused } = definition.probe as Extract<ProviderRules['probe'], { refused: unknown }>;
-    refused.forEach(({ body }, i) => checkRegex(body, `/probe/refused/${i}/body`, report));
+  const { probe } = definition;
+  if (probe !== undefined && 'refused' in probe) {
+    for (const [i, { body }] of probe.refused.entries()) checkRegex(body, `/probe/refused/${i}/body`, report);
   }
   return problems;
 }
 
-function checkFields({ credentials, inject }: ProviderRules, report: Report): void {
+function checkFields({ credentials, inject }: Definition, report: Report): void {
   const inPath = new Set(inject.flatMap(({ path }) => (path === undefined ? [] : listTemplateFields(path))));
   credentials.fields.forEach(({ name, secret, pattern, values, looksLike }, i) => {
     const place = `/credentials/fields/${i}`;
     if (credentials.fields.findIndex((field) => field.name === name) !== i)
       report(`${place}/name`, `is used twice: ${name}`);
     checkRegex(pattern, `${place}/pattern`, report);
-    if (pattern !== undefined && !/^\^.*\$$/s.test(pattern)) report(`${place}/pattern`, 'must begin with ^ and end in $');
+    if (pattern !== undefined && !/^\^.*\$$/s.test(pattern))
+      report(`${place}/pattern`, 'must begin with ^ and end in $');
     if (pattern !== undefined && looksLike === undefined) report(place, 'a pattern needs looksLike');
     if (values !== undefined && (secret || pattern !== undefined))
       report(`${place}/values`, 'goes neither with secret nor with pattern');
@@ -60,14 +64,14 @@ function checkRegex(pattern: string | undefined, pointer: string, report: Report
   }
 }
 
-function checkFieldNames(definition: ProviderRules, names: readonly string[], pointer: string, report: Report): void {
+function checkFieldNames(definition: Definition, names: readonly string[], pointer: string, report: Report): void {
   for (const name of names) {
     if (!definition.credentials.fields.some((field) => field.name === name))
       report(pointer, `names the unknown field ${name}`);
   }
 }
 
-function checkOrigins(definition: ProviderRules, report: Report): void {
+function checkOrigins(definition: Definition, report: Report): void {
   for (const [name, origin] of Object.entries(definition.origins)) {
     const place = `/origins/${name}`;
     if (typeof origin === 'string') {
@@ -87,7 +91,17 @@ function checkOrigins(definition: ProviderRules, report: Report): void {
 /** The part of a host behind its last field: a registered name below which the vendor alone creates hosts. */
 const FIXED_END = /^[a-z0-9-]*(?:\.[a-z0-9-]+){2,}(?::\d{1,5})?$/;
 
-function checkAddress(definition: ProviderRules, address: string, pointer: string, report: Report): void {
+const hasFixedEnd = (address: string): boolean => {
+  const end = address.lastIndexOf('}');
+  return end === -1 || FIXED_END.test(address.slice(end + 1));
+};
+
+function isOrigin(address: string): boolean {
+  const sample = address.replaceAll(/\{[a-zA-Z0-9]+\}/g, 'x');
+  return URL.canParse(sample) && new URL(sample).origin === sample;
+}
+
+function checkAddress(definition: Definition, address: string, pointer: string, report: Report): void {
   const names = listTemplateFields(address);
   checkFieldNames(definition, names, pointer, report);
   if (address.startsWith('{')) {
@@ -95,14 +109,10 @@ function checkAddress(definition: ProviderRules, address: string, pointer: strin
     if (field !== undefined && field.kind !== 'url') report(pointer, `${field.name} must be of kind url`);
     return;
   }
-  for (const expanded of expandEnumerations(address, definition.credentials.fields)) {
-    const fixed = expanded.replaceAll(/\{[a-zA-Z0-9]+\}/g, 'x');
-    if (!URL.canParse(fixed) || new URL(fixed).origin !== fixed)
-      return report(pointer, 'must be an origin in lower case: scheme, host and port');
-    const end = expanded.lastIndexOf('}');
-    if (end !== -1 && !FIXED_END.test(expanded.slice(end + 1)))
-      return report(pointer, 'must end in a fixed domain of the vendor, such as .example.com');
-  }
+  const expanded = expandEnumerations(address, definition.credentials.fields);
+  if (!expanded.every(isOrigin)) report(pointer, 'must be an origin in lower case: scheme, host and port');
+  else if (!expanded.every(hasFixedEnd))
+    report(pointer, 'must end in a fixed domain of the vendor, such as .example.com');
   for (const name of names) {
     const field = definition.credentials.fields.find((one) => one.name === name);
     if (field?.secret) report(pointer, `holds the secret ${name}`);
@@ -110,16 +120,24 @@ function checkAddress(definition: ProviderRules, address: string, pointer: strin
   }
 }
 
-function checkInjection(definition: ProviderRules, rule: InjectionRule, i: number, report: Report): void {
+function checkInjection(definition: Definition, rule: InjectionRule, i: number, report: Report): void {
   const place = `/inject/${i}`;
   const kinds = INJECTION_KINDS.filter((kind) => rule[kind] !== undefined);
-  if (kinds.length !== 1) return report(place, `must have exactly one of ${INJECTION_KINDS.join(', ')}`);
+  if (kinds.length !== 1) {
+    report(place, `must have exactly one of ${INJECTION_KINDS.join(', ')}`);
+    return;
+  }
   const kind = kinds[0]!;
   const hasValue = kind === 'header' || kind === 'query';
-  if ((rule.value !== undefined) !== hasValue) report(place, hasValue ? 'needs value' : `value does not go with ${kind}`);
+  if ((rule.value !== undefined) !== hasValue)
+    report(place, hasValue ? 'needs value' : `value does not go with ${kind}`);
   if (kind !== 'header' && (rule.alternatives ?? rule.alsoBearerUnlessUserJwt) !== undefined)
     report(place, 'alternatives and alsoBearerUnlessUserJwt go with header only');
-  if (kind === 'sigv4' && (i !== 0 || definition.inject.some((other, at) => at !== i && other.path === undefined && other.header === undefined)))
+  if (
+    kind === 'sigv4' &&
+    (i !== 0 ||
+      definition.inject.some((other, at) => at !== i && other.path === undefined && other.header === undefined))
+  )
     report(place, 'sigv4 must be the first rule, and further ones headers');
   const headers = [rule.header, ...(rule.alternatives ?? []).map(({ header }) => header)];
   for (const header of headers) {
@@ -147,7 +165,10 @@ export const listInjectionTemplates = ({ value, path, basic, sigv4 }: InjectionR
     sigv4?.region,
   ].filter((template) => template !== undefined);
 
-function checkOriginNames({ origins, usage, models, sensitive, opaque, probe }: ProviderRules, report: Report): void {
+function checkOriginNames(
+  { origins, inject, usage, models, sensitive, opaque, probe }: Definition,
+  report: Report,
+): void {
   const check = (list: readonly { readonly origin?: string | undefined }[], place: string): void =>
     list.forEach(({ origin }, i) => {
       if (origin !== undefined && !Object.hasOwn(origins, origin))
@@ -155,6 +176,7 @@ function checkOriginNames({ origins, usage, models, sensitive, opaque, probe }: 
     });
   if (Array.isArray(usage)) check(usage, '/usage');
   if (Array.isArray(models)) check(models, '/models');
+  check(inject, '/inject');
   check(sensitive ?? [], '/sensitive');
   check(opaque ?? [], '/opaque');
   if (probe !== undefined && 'path' in probe && probe.origin !== undefined && !Object.hasOwn(origins, probe.origin))

@@ -18,7 +18,10 @@ export function expandEnumerations(address: string, fields: readonly CredentialF
 }
 
 /** Every host that an account may reach at this definition, apart from addresses that a tenant enters. */
-export function listHostPatterns({ origins, credentials: { fields } }: Pick<ProviderRules, 'origins' | 'credentials'>): HostPattern[] {
+export function listHostPatterns({
+  origins,
+  credentials: { fields },
+}: Pick<ProviderRules, 'origins' | 'credentials'>): HostPattern[] {
   const addresses = Object.values(origins).flatMap((origin) =>
     typeof origin === 'string' ? origin : origin.map(({ url }) => url),
   );

@@ -37,7 +37,9 @@ export function loadProviderFiles(operatorDirectory: string | null): readonly Pr
   );
   problems.push(...findConflicts(files));
   if (problems.length > 0) throw new ConfigError(problems);
-  return files.map(({ definition }) => definition).sort((one, other) => rank(one) - rank(other) || compareNames(one, other));
+  return files
+    .map(({ definition }) => definition)
+    .sort((one, other) => rank(one) - rank(other) || compareNames(one, other));
 }
 
 const rank = ({ slug }: ProviderFile): number => {
@@ -99,8 +101,12 @@ const nameOf = (pointer: string): string => pointer.slice(1).replaceAll('/', '.'
 
 function checkFile(path: string, definition: ProviderFile): Problem[] {
   const problems = checkDefinition(definition);
-  const { slug, presets, tests } = definition;
+  const { slug, sensitive = [], presets, tests, reviewed } = definition;
   if (basename(path) !== `${slug}.json`) problems.push({ pointer: '/slug', message: `must be the name of the file` });
+  if ((sensitive.length === 0) !== (reviewed.withoutSensitive !== undefined)) {
+    const message = 'must list the sensitive calls, or reviewed.withoutSensitive say why there are none';
+    problems.push({ pointer: '/sensitive', message });
+  }
   presets?.forEach(({ scopes, source }, i) => {
     if (scopes !== undefined && source === undefined)
       problems.push({ pointer: `/presets/${i}`, message: 'needs a source for its scopes' });

@@ -11,7 +11,7 @@ const closed = { additionalProperties: false } as const;
 export const SLUG_PATTERN = '^[a-z0-9-]{2,40}$';
 const FIELD_NAME = '^[a-z][A-Za-z0-9]{0,39}$';
 const ORIGIN_NAME = '^[a-z][a-z0-9-]{0,19}$';
-const HEADER_NAME = '^[a-z0-9!#$%&\'*+.^_`|~-]{1,100}$';
+const HEADER_NAME = "^[a-z0-9!#$%&'*+.^_`|~-]{1,100}$";
 const QUERY_NAME = '^[A-Za-z0-9._~$[\\]-]{1,100}$';
 const VARIABLE_NAME = '^[A-Z][A-Z0-9_]{1,63}$';
 /** Printable ASCII: a value of a header, a query parameter or a URL. */
@@ -110,8 +110,8 @@ const Injection = Type.Object(
     path: Type.Optional(
       Type.String({
         maxLength: 200,
-        pattern: '^/[A-Za-z0-9._~:-]*\\{[a-z][A-Za-z0-9]*\\}$',
-        description: 'First segment of every path, for example `/bot{token}`.',
+        pattern: '^/(?:[A-Za-z0-9._~:-]+/)*[A-Za-z0-9._~:-]*\\{[a-z][A-Za-z0-9]*\\}$',
+        description: 'Beginning of every path, for example `/bot{token}`.',
       }),
     ),
     basic: Type.Optional(
@@ -137,6 +137,7 @@ const Injection = Type.Object(
       }),
     ),
     alsoBearerUnlessUserJwt: Type.Optional(Type.Boolean()),
+    origin: Type.Optional(OriginName),
   },
   { ...closed, description: 'Exactly one of header, query, path, basic, sigv4.' },
 );
@@ -171,7 +172,10 @@ const ModelCall = Type.Object(
   closed,
 );
 const Models = Type.Union([
-  Type.Object({ preset: oneOf(MODEL_PRESETS, 'The list of that provider; its /v1/ may be anywhere in the path.') }, closed),
+  Type.Object(
+    { preset: oneOf(MODEL_PRESETS, 'The list of that provider; its /v1/ may be anywhere in the path.') },
+    closed,
+  ),
   Type.Array(ModelCall, { minItems: 1, maxItems: 200 }),
 ]);
 
@@ -194,7 +198,9 @@ const Preset = Type.Object(
 const Failure = Type.Object(
   {
     statuses: Type.Array(Type.Integer({ minimum: 400, maximum: 599 }), { maxItems: 50, uniqueItems: true }),
-    exemptMarker: Type.Optional(text(200, 'Text in the first 4 KiB of such a response that shows the tenant’s own fault.')),
+    exemptMarker: Type.Optional(
+      text(200, 'Text in the first 4 KiB of such a response that shows the tenant’s own fault.'),
+    ),
   },
   closed,
 );
@@ -285,28 +291,17 @@ const Tests = Type.Object(
   closed,
 );
 
-const Credentials = Type.Object(
-  { kind: oneOf(CREDENTIAL_KINDS), fields: Type.Array(Field, { maxItems: 12 }) },
-  closed,
-);
-const Origins = Type.Record(Type.String({ pattern: ORIGIN_NAME }), Origin, {
-  ...closed,
-  required: ['default'],
-  maxProperties: 8,
-});
+const Credentials = Type.Object({ kind: oneOf(CREDENTIAL_KINDS), fields: Type.Array(Field, { maxItems: 12 }) }, closed);
+const originsUpTo = (maxProperties: number) =>
+  Type.Record(Type.String({ pattern: ORIGIN_NAME }), Origin, { ...closed, required: ['default'], maxProperties });
 
-/** Members that a tenant may define as well. */
+/** Members of files and of tenants' definitions. */
 const shared = {
   credentials: Credentials,
-  origins: Origins,
-  inject: Type.Array(Injection, { maxItems: 8, description: 'The first rule is the credential.' }),
+  inject: Type.Array(Injection, { maxItems: 8, description: 'The first rule that applies is the credential.' }),
   drop: Type.Optional(Type.Array(Drop, { maxItems: 20 })),
   usage: Usage,
-};
-const rules = {
   models: Type.Optional(Models),
-  sensitive: Type.Optional(Type.Array(SensitiveCall, { maxItems: 300 })),
-  opaque: Type.Optional(Type.Array(OpaqueCall, { maxItems: 50 })),
 };
 
 export const ProviderFile = Type.Object(
@@ -316,28 +311,67 @@ export const ProviderFile = Type.Object(
     name: text(60, 'As the vendor writes it.'),
     category: oneOf(CATEGORIES),
     docs: Reference,
+    origins: originsUpTo(8),
     ...shared,
-    prices: Type.Optional(Type.String({ pattern: '^[a-z0-9-]{1,40}$', description: 'Provider id in the price library.' })),
-    ...rules,
+    prices: Type.Optional(
+      Type.String({ pattern: '^[a-z0-9-]{1,40}$', description: 'Provider id in the price library.' }),
+    ),
+    sensitive: Type.Optional(Type.Array(SensitiveCall, { maxItems: 300 })),
+    opaque: Type.Optional(Type.Array(OpaqueCall, { maxItems: 50 })),
     presets: Type.Optional(Type.Array(Preset, { maxItems: 10 })),
     failure: Failure,
     probe: Probe,
     sdk: Sdk,
     tests: Tests,
-    reviewed: Type.Object({ date: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }), reference: Reference }, closed),
+    reviewed: Type.Object(
+      {
+        date: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }),
+        reference: Reference,
+        withoutSensitive: Type.Optional(text(300, 'Why the provider has no sensitive calls.')),
+      },
+      closed,
+    ),
   },
   { ...closed, title: 'Provider', description: 'One provider of the Agent Credential Gateway.' },
 );
 export type ProviderFile = Static<typeof ProviderFile>;
 
-/** What a provider does with calls, without what only files hold: texts for people, SDKs, prices, tests. */
-export type ProviderRules = Pick<
-  ProviderFile,
-  'credentials' | 'origins' | 'inject' | 'drop' | 'usage' | 'models' | 'sensitive' | 'opaque' | 'failure' | 'probe'
->;
+const optionalTexts = { why: Type.Optional(why), source: Type.Optional(Reference) };
+
+/**
+ * What a tenant defines of its own provider: the same members, without those that only the operator decides (variables
+ * of SDKs, prices, texts of presets).
+ */
+export const TenantDefinition = Type.Object(
+  {
+    origins: originsUpTo(3),
+    ...shared,
+    sensitive: Type.Optional(Type.Array(Type.Object({ ...ruleMembers, ...optionalTexts }, closed), { maxItems: 200 })),
+    opaque: Type.Optional(
+      Type.Array(Type.Object({ call: Call, origin: Type.Optional(OriginName), ...optionalTexts }, closed), {
+        maxItems: 50,
+      }),
+    ),
+    presets: Type.Optional(Type.Array(Type.Object({ name: text(80), calls: Calls }, closed), { maxItems: 10 })),
+    failure: Type.Optional(Failure),
+    probe: Type.Optional(Probe),
+  },
+  { ...closed, description: 'The format of provider files (docs/providers.md).' },
+);
+export type TenantDefinition = Static<typeof TenantDefinition>;
+
 export type CredentialField = Static<typeof Field>;
-export type InjectionRule = Static<typeof Injection>;
-export type OriginRule = Static<typeof Origin>;
-export type SensitiveRule = Static<typeof SensitiveCall>;
+/** `prefix`: text before the value, byte for byte; for the short form of custom providers. */
+export type InjectionRule = Static<typeof Injection> & { readonly prefix?: string };
+export type SensitiveRule = NonNullable<TenantDefinition['sensitive']>[number];
+export type OpaqueRule = NonNullable<TenantDefinition['opaque']>[number];
 export type ModelCall = Static<typeof ModelCall>;
-export type ProbeRule = Static<typeof Probe>;
+
+/** What a provider does with calls: the same for files and tenants' definitions. */
+export interface ProviderRules
+  extends Pick<ProviderFile, 'credentials' | 'origins' | 'drop' | 'usage' | 'models' | 'failure' | 'probe'> {
+  readonly inject: readonly InjectionRule[];
+  readonly sensitive?: readonly SensitiveRule[];
+  readonly opaque?: readonly OpaqueRule[];
+  readonly presets?: ProviderFile['presets'];
+}

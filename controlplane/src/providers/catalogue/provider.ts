@@ -7,6 +7,7 @@ import { matchesLinearRegex } from './linear-regex.js';
 import type {
   CredentialField,
   ModelCall,
+  OpaqueRule,
   ProviderFile,
   ProviderRules,
   SensitiveRule,
@@ -95,8 +96,8 @@ export class Provider {
     return value !== undefined && (values?.includes(value) ?? isHostPart(value));
   }
 
-  injection(credentials: Credentials): RenderedInjection {
-    return renderInjection(this.rules, credentials);
+  injection(credentials: Credentials, origin = DEFAULT_ORIGIN): RenderedInjection {
+    return renderInjection(this.rules, credentials, origin);
   }
 
   /** Usage format of each call; the first match counts. Without `calls`: every call. */
@@ -106,17 +107,25 @@ export class Provider {
     return atOrigin(usage, origin);
   }
 
-  /** Whether a response can hold usage that a budget counts. */
-  get isMetered(): boolean {
-    const { usage } = this.rules;
-    return Array.isArray(usage) || (usage as { format: UsageFormat }).format !== 'none';
+  /** The format of most calls. */
+  get mainUsageFormat(): UsageFormat {
+    return this.usageFormats(DEFAULT_ORIGIN)[0]?.format ?? 'none';
   }
 
-  sensitiveCalls(origin: string): readonly Omit<SensitiveRule, 'source'>[] {
+  /** Named allow-lists for policies. */
+  get presets(): NonNullable<ProviderFile['presets']> {
+    return this.rules.presets ?? [];
+  }
+
+  get priceProvider(): string {
+    return this.file?.prices ?? '';
+  }
+
+  sensitiveCalls(origin: string): readonly SensitiveRule[] {
     return atOrigin(this.rules.sensitive ?? [], origin);
   }
 
-  opaqueCalls(origin: string): readonly { readonly call: string; readonly why: string }[] {
+  opaqueCalls(origin: string): readonly OpaqueRule[] {
     return atOrigin(this.rules.opaque ?? [], origin);
   }
 
@@ -139,5 +148,7 @@ export class Provider {
 const matchesField = (credentials: Credentials, field: string, pattern: string): boolean =>
   credentials[field] !== undefined && matchesLinearRegex(pattern, credentials[field]);
 
-const atOrigin = <T extends { readonly origin?: string | undefined }>(rules: readonly T[], origin: string): readonly T[] =>
-  rules.filter((rule) => rule.origin === undefined || rule.origin === origin);
+const atOrigin = <T extends { readonly origin?: string | undefined }>(
+  rules: readonly T[],
+  origin: string,
+): readonly T[] => rules.filter((rule) => rule.origin === undefined || rule.origin === origin);

@@ -21,8 +21,11 @@ export interface RenderedInjection {
 export function renderInjection(
   { inject, drop = [], credentials: { fields } }: Pick<ProviderRules, 'inject' | 'drop' | 'credentials'>,
   credentials: Credentials,
+  origin: string,
 ): RenderedInjection {
-  const rules = inject.filter((rule) => applies(rule, credentials));
+  const rules = inject.filter(
+    (rule) => (rule.origin === undefined || rule.origin === origin) && applies(rule, credentials),
+  );
   const pathRule = rules.find(({ path }) => path !== undefined);
   const [main, ...others] = rules.filter((rule) => rule !== pathRule);
   const injection: IInjection = main === undefined ? { none: {} } : renderCredential(main, credentials);
@@ -36,13 +39,20 @@ export function renderInjection(
   injection.dropQuery = dropped.flatMap(({ query }) => query ?? []);
   const mainSecret = injection.header?.secret ?? injection.query?.secret ?? injection.basic?.password;
   const sent = new Set(rules.filter(({ sigv4 }) => sigv4 === undefined).flatMap(listSentFields));
-  injection.secrets = fields
+  const secrets = fields
     .filter(({ name, secret }) => secret && sent.has(name) && credentials[name] !== mainSecret)
     .map(({ name }) => credentials[name]!);
-  if (pathRule === undefined) return { injection, path: '' };
+  // A response may echo the Base64 form as well.
+  secrets.push(...headers.filter(({ basic }) => basic).map((rule) => renderHeader(rule, credentials).value.slice(6)));
+  if (pathRule === undefined) {
+    injection.secrets = secrets;
+    return { injection, path: '' };
+  }
   const [prefix, rest] = splitTemplatePrefix(pathRule.path!);
+  const inPath = encodePathSegment(render(rest, credentials));
   injection.pathPrefix = prefix;
-  return { injection, path: prefix + encodePathSegment(render(rest, credentials)) };
+  injection.secrets = [...new Set([...secrets, inPath])];
+  return { injection, path: prefix + inPath };
 }
 
 const listSentFields = (rule: InjectionRule): string[] => listInjectionTemplates(rule).flatMap(listTemplateFields);
@@ -80,7 +90,7 @@ function renderCredential(rule: InjectionRule, credentials: Credentials): IInjec
   return {
     header: {
       name: rule.header!,
-      prefix,
+      prefix: (rule.prefix ?? '') + prefix,
       secret: render(rest, credentials),
       alternatives: (rule.alternatives ?? []).map((other) => ({
         name: other.header,
