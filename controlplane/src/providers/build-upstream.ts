@@ -122,8 +122,18 @@ function buildRules(provider: Provider, origin: string, permissions: AccountPerm
       })),
       ...opaque.map(({ call }) => ({ call, opaque: true })),
     ],
-    modelCalls: provider.modelCallsAt(origin).map(({ call, at }) => ({ call, at })),
+    modelCalls: modelCallsOf(provider, origin),
   };
+}
+
+/**
+ * For a built-in provider with models, no response states the cost of a call that the list does not name. A data plane
+ * reads this from a call with `unknown` in the list.
+ */
+function modelCallsOf(provider: Provider, origin: string): { call: string; at: string }[] {
+  const calls = provider.modelCallsAt(origin).map(({ call, at }) => ({ call, at }));
+  const needsUnknown = provider.isBuiltIn && calls.length > 0 && !calls.some(({ at }) => at === 'unknown');
+  return needsUnknown ? [...calls, { call: '* /**', at: 'unknown' }] : calls;
 }
 
 /** Keys of the breakers that depend on the account. The others follow from the provider. */

@@ -39,7 +39,7 @@ export class CallRules {
   readonly #opaque: SensitiveCallDetector | null;
   readonly #policy: CallPolicy | null;
   readonly #calls: readonly CallPattern[] | null;
-  readonly #modelCalls: readonly ModelCallPattern[];
+  readonly #modelCalls: CompiledModelCalls;
   readonly #basePath: string;
 
   constructor({ sensitiveCalls, opaqueCalls, policy, modelCalls, basePath }: Upstream) {
@@ -97,10 +97,11 @@ export class CallRules {
 
   /**
    * Whether no response states what the call costs. For a custom provider: only calls that the format's vendor lists.
-   * For a built-in provider with models: also calls that its file does not list.
+   * For a built-in provider: also calls that its file does not list. An older control plane sends no such list; then
+   * false.
    */
   hasUnreportedCost(method: string, providerPath: string, custom: boolean): boolean {
-    if (this.#modelCalls.length === 0 || MODEL_FREE_METHODS.has(method)) return false;
+    if (!this.#modelCalls.listsUnreportedCosts || MODEL_FREE_METHODS.has(method)) return false;
     const at = this.#findListedLocation(method, providerPath);
     return at === 'unknown' || (at === undefined && !custom);
   }
@@ -112,7 +113,7 @@ export class CallRules {
 
   #findListedLocation(method: string, rest: string): ModelLocation | undefined {
     const segments = splitPathStrictly(rest);
-    return this.#modelCalls.find(({ pattern }) => matchesCall(pattern, method, segments))?.at;
+    return this.#modelCalls.patterns.find(({ pattern }) => matchesCall(pattern, method, segments))?.at;
   }
 }
 
@@ -129,15 +130,21 @@ function detectorOf(calls: readonly SensitiveCall[]): SensitiveCallDetector | nu
   return detector;
 }
 
-const modelCallPatterns = new WeakMap<Upstream['modelCalls'], readonly ModelCallPattern[]>();
+interface CompiledModelCalls {
+  readonly patterns: readonly ModelCallPattern[];
+  readonly listsUnreportedCosts: boolean;
+}
 
-function compiledModelCallsOf(modelCalls: Upstream['modelCalls']): readonly ModelCallPattern[] {
-  let patterns = modelCallPatterns.get(modelCalls);
-  if (patterns === undefined) {
-    patterns = modelCalls.map(({ call, at }) => ({ pattern: compilePattern(call), at: at as ModelLocation }));
-    modelCallPatterns.set(modelCalls, patterns);
+const compiledModelCalls = new WeakMap<Upstream['modelCalls'], CompiledModelCalls>();
+
+function compiledModelCallsOf(modelCalls: Upstream['modelCalls']): CompiledModelCalls {
+  let compiled = compiledModelCalls.get(modelCalls);
+  if (compiled === undefined) {
+    const patterns = modelCalls.map(({ call, at }) => ({ pattern: compilePattern(call), at: at as ModelLocation }));
+    compiled = { patterns, listsUnreportedCosts: patterns.some(({ at }) => at === 'unknown') };
+    compiledModelCalls.set(modelCalls, compiled);
   }
-  return patterns;
+  return compiled;
 }
 
 const rulesByUpstream = new WeakMap<Upstream, CallRules | null>();
