@@ -4,10 +4,9 @@ import type { App } from '../http/app.js';
 import { PageQuery, PageReply, parsePage } from '../http/limit-offset-pagination.js';
 import { operation } from '../http/operation-id-tag-and-summary.js';
 import type { Catalogue } from './catalogue/catalogue.js';
-import type { ProviderFile } from './catalogue/provider-definition.js';
 import { CircuitOverride, type CircuitOverrideService } from './circuit-override-service.js';
 import type { CustomProviderService } from './custom/custom-provider-service.js';
-import { presentFacts, presentFields } from './custom/present-provider.js';
+import { presentFacts, presentFields, presentSdk } from './custom/present-provider.js';
 import { CredentialFields, ProviderFacts } from './custom/schema.js';
 import { CircuitList, CircuitQuery, CircuitReply, listCircuits } from './org-circuit-list.js';
 
@@ -44,25 +43,6 @@ const ProviderList = Type.Object({
     }),
   ),
   ...PageReply,
-});
-
-const SNIPPET_LABELS = { curl: 'curl', python: 'Python', typescript: 'TypeScript', 'ai-sdk': 'AI SDK' } as const;
-
-const presentSdk = ({ env = {}, secretEnv = [], removeEnv = [], remark, basePath, snippets }: ProviderFile['sdk']) => ({
-  env: Object.fromEntries(
-    Object.entries(env).map(([name, value]) => [
-      name,
-      typeof value === 'string' ? { value, keep: [] } : { value: value.else, keep: [...value.keep] },
-    ]),
-  ),
-  secretEnv: [...secretEnv],
-  removeEnv: [...removeEnv],
-  remark: remark ?? null,
-  basePath: basePath ?? '',
-  snippets: (Object.keys(SNIPPET_LABELS) as (keyof typeof SNIPPET_LABELS)[]).flatMap((id) => {
-    const code = snippets[id];
-    return code === undefined ? [] : { id, label: SNIPPET_LABELS[id], code };
-  }),
 });
 
 export function providerAndCircuitRoutes(

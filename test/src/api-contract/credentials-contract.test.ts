@@ -123,6 +123,7 @@ test('provider accounts: assigned, listed with exactly their fields, rotated, re
     mode: 'byok',
     credentialId: null,
     allowSensitivePaths: false,
+    allowOpaque: false,
     createdAt: TIMESTAMP,
   };
   expect(created.body).toEqual({ account: { ...shown, agentId } });

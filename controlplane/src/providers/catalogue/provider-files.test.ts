@@ -154,13 +154,13 @@ test.each<[string, string, string, RegExp]>([
     'credentials for tests that the rules reject',
     '"apiKey": "re_0123456789abcdefghij"',
     '"apiKey": "short"',
-    /tests.credentials credentials.apiKey must have at least 8/,
+    /tests.credentials: credentials.apiKey must have at least 8/,
   ],
   [
     'no reason for having no sensitive calls',
     '"sensitive"',
     '"opaque"',
-    /must list the sensitive calls, or reviewed.withoutSensitive/,
+    /sensitive must list the calls, or reviewed.withoutSensitive/,
   ],
   ['the slug of another file', '"slug": "acme"', '"slug": "resend"', /slug must be the name of the file/],
   [

@@ -11,9 +11,9 @@ import { runWithoutRequestSlot } from '../../http/org-request-slots.js';
 import type { Actor } from '../../http/route-access.js';
 import { publishInvalidations } from '../../watch/publish-invalidations.js';
 import type { Catalogue } from '../catalogue/catalogue.js';
-import { checkDefinition } from '../catalogue/check-definition.js';
 import type { Credentials } from '../catalogue/credential-template.js';
 import { listHostPatterns } from '../catalogue/host-claims.js';
+import { parseTenantDefinition } from '../catalogue/parse-definition.js';
 import type { Provider } from '../catalogue/provider.js';
 import type { TenantDefinition } from '../catalogue/provider-definition.js';
 import { checkAuthSettings } from './auth-settings-validation.js';
@@ -94,13 +94,13 @@ export class CustomProviderService {
   async update(actor: Actor, id: string, put: CustomProviderPut): Promise<CustomProviderView> {
     const { orgId } = actor;
     if (put.baseUrl !== undefined) await this.#checkBaseUrl(orgId, put.baseUrl);
-    if (put.definition !== undefined) await this.#checkDefinition(orgId, put.definition);
+    const definition = put.definition === undefined ? null : await this.#checkDefinition(orgId, put.definition);
     return this.#withFreeSlug(put.slug ?? '', () =>
       this.sql.begin(async (tx) => {
         await store.lockProvidersOfOrg(tx, orgId);
         const before = await store.lockProvider(tx, orgId, { id }, 'update');
         if (before === null) throw new NotFound('custom provider');
-        const settings = mergeSettings(before, put);
+        const settings = mergeSettings(before, put, definition ?? before.definition);
         if (settings.slug !== before.slug) this.#assertNotBuiltIn(settings.slug);
         if (settings.definition === null) checkAuthSettings(settings);
         const row = await store.updateProvider(tx, orgId, id, settings);
@@ -166,10 +166,10 @@ export class CustomProviderService {
 
   /** The columns of a new provider. */
   async #checkInput(orgId: string, input: CustomProviderInput): Promise<ProviderColumns> {
-    const { definition, baseUrl, authType } = input;
-    if (definition !== undefined) {
+    const { baseUrl, authType } = input;
+    if (input.definition !== undefined) {
       assertNoShortForm(input);
-      await this.#checkDefinition(orgId, definition);
+      const definition = await this.#checkDefinition(orgId, input.definition);
       return { ...definitionColumns(definition), definition };
     }
     if (baseUrl === undefined) throw new InvalidInput('baseUrl is required');
@@ -216,16 +216,14 @@ export class CustomProviderService {
   }
 
   /** Addresses that hold a field are checked when an account is created, and every address at every connect. */
-  async #checkDefinition(orgId: string, definition: TenantDefinition): Promise<void> {
-    const [problem] = checkDefinition(definition);
-    if (problem !== undefined) {
-      throw new InvalidInput(`definition${problem.pointer.replaceAll('/', '.')} ${problem.message}`);
-    }
+  async #checkDefinition(orgId: string, given: Record<string, unknown>): Promise<TenantDefinition> {
+    const definition = parseTenantDefinition(given);
     const claimed = listHostPatterns(definition).find((pattern) => this.catalogue.claimsHost(pattern));
     if (claimed !== undefined) {
       throw new InvalidInput(`definition.origins: ${claimed} belongs to a built-in provider: use that one`);
     }
     for (const url of listFixedAddresses(definition)) await this.#checkAddress(orgId, 'definition.origins:', url);
+    return definition;
   }
 }
 
@@ -273,10 +271,13 @@ const countSensitive = ({ sensitivePaths, definition }: store.CustomProviderRow)
   sensitivePaths.length + (definition?.sensitive?.length ?? 0) + (definition?.opaque?.length ?? 0);
 
 /** A new authType removes the old name and prefix unless the request contains new ones. */
-function mergeSettings(before: store.CustomProviderRow, put: CustomProviderPut): store.CustomProviderSettings {
+function mergeSettings(
+  before: store.CustomProviderRow,
+  put: CustomProviderPut,
+  definition: TenantDefinition | null,
+): store.CustomProviderSettings {
   const slug = put.slug ?? before.slug;
   const displayName = put.displayName ?? before.displayName;
-  const definition = put.definition ?? before.definition;
   if (definition !== null) {
     assertNoShortForm(put);
     return { slug, displayName, ...definitionColumns(definition), definition };

@@ -1,6 +1,6 @@
 /** How lists show a provider. */
 import type { Provider } from '../catalogue/provider.js';
-import type { CredentialField } from '../catalogue/provider-definition.js';
+import type { CredentialField, ProviderFile } from '../catalogue/provider-definition.js';
 import type { CustomProviderRow } from './custom-provider-store.js';
 import type { CredentialFieldView, CustomProviderView, ListedProvider, ProviderFactsView } from './schema.js';
 
@@ -68,3 +68,30 @@ export function presentCustomProvider(row: CustomProviderRow, provider: Provider
     createdAt: createdAt.toISOString(),
   };
 }
+
+const SNIPPET_LABELS = { curl: 'curl', python: 'Python', typescript: 'TypeScript', 'ai-sdk': 'AI SDK' } as const;
+
+/** Variables and code of the vendor's SDK. */
+export const presentSdk = ({
+  env = {},
+  secretEnv = [],
+  removeEnv = [],
+  remark,
+  basePath,
+  snippets,
+}: ProviderFile['sdk']) => ({
+  env: Object.fromEntries(
+    Object.entries(env).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? { value, keep: [] } : { value: value.else, keep: [...value.keep] },
+    ]),
+  ),
+  secretEnv: [...secretEnv],
+  removeEnv: [...removeEnv],
+  remark: remark ?? null,
+  basePath: basePath ?? '',
+  snippets: (Object.keys(SNIPPET_LABELS) as (keyof typeof SNIPPET_LABELS)[]).flatMap((id) => {
+    const code = snippets[id];
+    return code === undefined ? [] : { id, label: SNIPPET_LABELS[id], code };
+  }),
+});

@@ -3,7 +3,7 @@ import { EXAMPLE_IDS } from '../../http/examples.js';
 import { PageReply } from '../../http/limit-offset-pagination.js';
 import { Body, Name, Timestamp, Uuid } from '../../http/schema.js';
 import { CallPatterns } from '../catalogue/call-pattern-schema.js';
-import { CATEGORIES, type Category, FIELD_KINDS, TenantDefinition } from '../catalogue/provider-definition.js';
+import { CATEGORIES, type Category, FIELD_KINDS, type TenantDefinition } from '../catalogue/provider-definition.js';
 import { AUTH_TYPES, type AuthType, SHORT_USAGE_FORMATS } from './custom-provider.js';
 
 const Slug = Type.String({
@@ -87,7 +87,8 @@ export const ListedProvider = Type.Object({
   credentialFields: CredentialFields,
   ...ProviderFacts,
   definition: Type.Unsafe<TenantDefinition | null>({
-    anyOf: [TenantDefinition, { type: 'null' }],
+    type: ['object', 'null'],
+    additionalProperties: true,
     description: 'How the provider was defined; null for a built-in provider and for the short form.',
   }),
   builtIn: Type.Boolean(),
@@ -102,6 +103,14 @@ export type ListedProvider = Static<typeof ListedProvider>;
 export const CustomProviderView = Type.Object({ ...ListedProvider.properties, id: Uuid, createdAt: Timestamp });
 export type CustomProviderView = Static<typeof CustomProviderView>;
 
+const DefinitionInput = Type.Unsafe<Record<string, unknown>>({
+  type: 'object',
+  additionalProperties: true,
+  description:
+    'The provider in the format of provider files (docs/providers.md), without slug, name, category, docs, prices, sdk, ' +
+    'tests and reviewed. Instead of all other fields but slug and displayName.',
+});
+
 const options = {
   baseUrl: Type.Optional(BaseUrl),
   authType: Type.Optional(AuthTypeField),
@@ -109,7 +118,7 @@ const options = {
   authPrefix: Type.Optional(AuthPrefix),
   usageFormat: Type.Optional(UsageFormat),
   sensitivePaths: Type.Optional(CallPatterns),
-  definition: Type.Optional(TenantDefinition),
+  definition: Type.Optional(DefinitionInput),
 };
 
 /** Either `definition`, or the short form with `baseUrl` and `authType`. */
