@@ -2086,6 +2086,8 @@ export interface components {
             mode: "byok";
             /** @description Whether calls that return credentials are allowed. */
             allowSensitivePaths: boolean;
+            /** @description Whether calls are allowed whose path does not say what they do. */
+            allowOpaque: boolean;
             /** Format: date-time */
             createdAt: string;
         };
@@ -2104,6 +2106,8 @@ export interface components {
             credentialId?: string;
             /** @description Allow calls that return credentials or change access permissions; false by default. */
             allowSensitivePaths?: boolean;
+            /** @description Allow calls whose path does not say what they do, such as GraphQL; false by default. */
+            allowOpaque?: boolean;
         };
         AccountList: {
             accounts: {
@@ -2128,6 +2132,8 @@ export interface components {
                 mode: "byok";
                 /** @description Whether calls that return credentials are allowed. */
                 allowSensitivePaths: boolean;
+                /** @description Whether calls are allowed whose path does not say what they do. */
+                allowOpaque: boolean;
                 /** Format: date-time */
                 createdAt: string;
                 agentName: string;
@@ -2138,7 +2144,9 @@ export interface components {
         };
         AccountPatch: {
             /** @description Allow calls that return credentials or change access permissions; false by default. */
-            allowSensitivePaths: boolean;
+            allowSensitivePaths?: boolean;
+            /** @description Allow calls whose path does not say what they do, such as GraphQL; false by default. */
+            allowOpaque?: boolean;
         };
         AccountReply: {
             account: components["schemas"]["Account"];
@@ -2760,9 +2768,9 @@ export interface components {
             /** @description 2 to 40 characters of a-z, 0-9 and -. */
             slug: string;
             displayName: string;
-            baseUrl: string;
+            baseUrl?: string;
             /** @enum {string} */
-            authType: "bearer" | "header" | "basic" | "query" | "none";
+            authType?: "bearer" | "header" | "basic" | "query" | "none";
             /** @description Name of the header or query parameter; for authType header and query. */
             authName?: string | null;
             /** @description Stands before the key as it is, with its space; for authType header. */
@@ -2771,8 +2779,14 @@ export interface components {
             usageFormat?: "openai" | "anthropic" | null;
             /** @description A method or *, a space, and a path of the provider. * matches any characters within one segment, ** any number of segments including none. Example: GET /v1/models/** */
             sensitivePaths?: string[];
+            /** @description The provider in the format of provider files (docs/providers.md), without slug, name, category, docs, prices, sdk, tests and reviewed. Instead of all other fields but slug and displayName. */
+            definition?: {
+                [key: string]: unknown;
+            };
         };
         CustomProviderPut: {
+            /** @description 2 to 40 characters of a-z, 0-9 and -. */
+            slug?: string;
             displayName?: string;
             baseUrl?: string;
             /** @enum {string} */
@@ -2785,6 +2799,10 @@ export interface components {
             usageFormat?: "openai" | "anthropic" | null;
             /** @description A method or *, a space, and a path of the provider. * matches any characters within one segment, ** any number of segments including none. Example: GET /v1/models/** */
             sensitivePaths?: string[];
+            /** @description The provider in the format of provider files (docs/providers.md), without slug, name, category, docs, prices, sdk, tests and reviewed. Instead of all other fields but slug and displayName. */
+            definition?: {
+                [key: string]: unknown;
+            };
         };
         CustomProviderReply: {
             provider: components["schemas"]["CustomProviderView"];
@@ -2815,7 +2833,33 @@ export interface components {
                 placeholder: string | null;
                 /** @description What to enter, or where to find the value. */
                 hint: string | null;
+                /** @description What a value must look like; others are rejected. */
+                looksLike: string | null;
+                /** @description The allowed values; null: any. */
+                values: string[] | null;
             }[];
+            /** @enum {string|null} */
+            category: "model" | "storage" | "database" | "hosting" | "email" | "saas" | null;
+            /** @description Address of the vendor’s reference. */
+            docs: string | null;
+            /** @description Names of the origins; the path of one beside default is /v1/proxy/{slug}:{origin}/…. */
+            origins: string[];
+            /** @description Calls whose path does not say what they do; rejected unless the account allows them. */
+            opaqueCalls: {
+                call: string;
+                why: string | null;
+            }[];
+            /** @description Allow-lists for the calls of a policy. */
+            presets: {
+                name: string;
+                calls: string[];
+                /** @description The least scopes that the credential needs. */
+                scopes: string | null;
+            }[];
+            /** @description How the provider was defined; null for a built-in provider and for the short form. */
+            definition: {
+                [key: string]: unknown;
+            } | null;
             builtIn: boolean;
             /** Format: date-time */
             createdAt: string;
@@ -3074,7 +3118,60 @@ export interface components {
                     placeholder: string | null;
                     /** @description What to enter, or where to find the value. */
                     hint: string | null;
+                    /** @description What a value must look like; others are rejected. */
+                    looksLike: string | null;
+                    /** @description The allowed values; null: any. */
+                    values: string[] | null;
                 }[];
+                /** @enum {string|null} */
+                category: "model" | "storage" | "database" | "hosting" | "email" | "saas" | null;
+                /** @description Address of the vendor’s reference. */
+                docs: string | null;
+                /** @description Names of the origins; the path of one beside default is /v1/proxy/{slug}:{origin}/…. */
+                origins: string[];
+                /** @description Calls whose path does not say what they do; rejected unless the account allows them. */
+                opaqueCalls: {
+                    call: string;
+                    why: string | null;
+                }[];
+                /** @description Allow-lists for the calls of a policy. */
+                presets: {
+                    name: string;
+                    calls: string[];
+                    /** @description The least scopes that the credential needs. */
+                    scopes: string | null;
+                }[];
+                /** @description Calls that are rejected unless the account allows them. */
+                sensitiveCalls: {
+                    call: string;
+                    why: string;
+                    source: string;
+                }[];
+                hasModels: boolean;
+                sdk: {
+                    /** @description Variables that point the vendor’s SDK to the gateway. */
+                    env: {
+                        [key: string]: {
+                            /** @description {url} is the address of the provider on the gateway, {token} the gateway token. */
+                            value: string;
+                            /** @description The value of the first of these variables that is set wins. */
+                            keep: string[];
+                        };
+                    };
+                    /** @description Variables that hold a credential of the provider. */
+                    secretEnv: string[];
+                    /** @description Variables that would lead the SDK past the gateway. */
+                    removeEnv: string[];
+                    /** @description What variables cannot configure. */
+                    remark: string | null;
+                    /** @description Path that the SDK expects in its base URL. */
+                    basePath: string;
+                    snippets: {
+                        id: string;
+                        label: string;
+                        code: string;
+                    }[];
+                };
             }[];
             total: number;
             limit: number;
@@ -3109,7 +3206,33 @@ export interface components {
                 placeholder: string | null;
                 /** @description What to enter, or where to find the value. */
                 hint: string | null;
+                /** @description What a value must look like; others are rejected. */
+                looksLike: string | null;
+                /** @description The allowed values; null: any. */
+                values: string[] | null;
             }[];
+            /** @enum {string|null} */
+            category: "model" | "storage" | "database" | "hosting" | "email" | "saas" | null;
+            /** @description Address of the vendor’s reference. */
+            docs: string | null;
+            /** @description Names of the origins; the path of one beside default is /v1/proxy/{slug}:{origin}/…. */
+            origins: string[];
+            /** @description Calls whose path does not say what they do; rejected unless the account allows them. */
+            opaqueCalls: {
+                call: string;
+                why: string | null;
+            }[];
+            /** @description Allow-lists for the calls of a policy. */
+            presets: {
+                name: string;
+                calls: string[];
+                /** @description The least scopes that the credential needs. */
+                scopes: string | null;
+            }[];
+            /** @description How the provider was defined; null for a built-in provider and for the short form. */
+            definition: {
+                [key: string]: unknown;
+            } | null;
             builtIn: boolean;
             /**
              * Format: date-time
@@ -3715,7 +3838,7 @@ export interface components {
              */
             to: string;
             refusals: {
-                /** @description One of not_found, bad_request, method_not_allowed, unauthorized, unknown_tokens, agent_required, agent_ambiguous, agent_out_of_scope, paused, revoked, unknown_provider, not_assigned, needs_credentials, sensitive_path, denied_call, denied_model, unmetered, budget_never_fits, budget_in_flight, body_too_large, body_room, presigned_over, websocket, org_inflight, overload, stopping, contexts_unavailable, limits_unavailable, spool_full, circuit_open, egress_refused, loop, upstream_unreachable, upgrade_refused, upstream_timeout, internal, rpm, rpd, tpm, budget, budget_project, budget_org; data planes of later releases may have further ones. */
+                /** @description One of not_found, bad_request, method_not_allowed, unauthorized, unknown_tokens, agent_required, agent_ambiguous, agent_out_of_scope, paused, revoked, unknown_provider, not_assigned, needs_credentials, sensitive_path, opaque, denied_call, denied_model, unmetered, budget_never_fits, budget_in_flight, body_too_large, body_room, presigned_over, websocket, org_inflight, overload, stopping, contexts_unavailable, limits_unavailable, spool_full, circuit_open, egress_refused, loop, upstream_unreachable, upgrade_refused, upstream_timeout, internal, rpm, rpd, tpm, budget, budget_project, budget_org; data planes of later releases may have further ones. */
                 reason: string;
                 count: number;
             }[];
@@ -4018,6 +4141,8 @@ export interface components {
         TestReply: {
             /** @description Whether the provider accepts the credential. */
             ok: boolean;
+            /** @description What was called, without the credential; null when nothing was. */
+            call: string | null;
             /** @description HTTP status of the provider; null when it did not respond. */
             status: number | null;
             latencyMs: number;

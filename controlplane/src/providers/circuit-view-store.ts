@@ -3,20 +3,6 @@ import type { CircuitReason } from '../breaker/circuit-store.js';
 import type { Sql } from '../db/postgres-client.js';
 import type { ListResult, Page } from '../http/limit-offset-pagination.js';
 
-interface CustomProviderAddressRow {
-  readonly id: string;
-  readonly slug: string;
-  readonly displayName: string;
-  readonly baseUrl: string;
-}
-
-/** The organization's custom providers; at most 100. */
-export function loadCustomProviderAddresses(sql: Sql, orgId: string): Promise<CustomProviderAddressRow[]> {
-  return sql<CustomProviderAddressRow[]>`
-    select id, slug, display_name as "displayName", base_url as "baseUrl" from custom_providers
-     where org_id = ${orgId} and deleted_at is null`;
-}
-
 interface OrgCircuitRow {
   readonly originKey: string;
   readonly providerSlug: string;
@@ -29,9 +15,9 @@ interface OrgCircuitRow {
 
 interface OrgCircuitQuery {
   readonly orgId: string;
-  /** Built-in providers with one origin: `circuits.origin_key`, independent of the accounts' settings. */
+  /** Origins that all accounts of a built-in provider share: `circuits.origin_key`, independent of the accounts. */
   readonly fixed: readonly { readonly slug: string; readonly key: string }[];
-  /** The organization's custom providers by id, each with its `circuits.origin_key`. */
+  /** The same of the organization's custom providers, by id. */
   readonly own: readonly { readonly id: string; readonly key: string }[];
   /** Returns only breakers in this state; null for all. */
   readonly state: CircuitStateName | null;
@@ -51,12 +37,14 @@ export async function listOrgCircuits(
 ): Promise<ListResult<OrgCircuitRow>> {
   const circuits = sql`(
     with used as (
-      select coalesce(o.key, f.key, p.circuit_key) as key, p.provider_slug, count(*) as accounts
+      select keys.key, p.provider_slug, count(distinct p.id) as accounts
         from provider_accounts p
         left join unnest(${own.map((one) => one.id)}::uuid[], ${own.map((one) => one.key)}::text[]) as o(id, key)
           on o.id = p.custom_provider_id
         left join unnest(${fixed.map((one) => one.slug)}::text[], ${fixed.map((one) => one.key)}::text[]) as f(slug, key)
           on f.slug = p.provider_slug and p.custom_provider_id is null
+        cross join lateral (
+          select coalesce(o.key, f.key, p.circuit_key) as key union select unnest(p.named_circuit_keys)) keys
        where p.org_id = ${orgId} group by 1, 2)
     select used.*, coalesce(c.state, 'CLOSED') as state, case when c.state = 'OPEN' then c.reason end as reason,
            c.open_until, case when c.epoch > 1 then c.changed_at end as since

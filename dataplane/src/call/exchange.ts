@@ -125,6 +125,8 @@ class AdmissionState implements SlotHolder {
   slotOrgId: string | null = null;
   /** The slot is released when the WebSocket ends, not when the handshake's response does. */
   keepsSlot = false;
+  /** The signature covers the body, so it is signed when it has arrived whole. */
+  needsWholeBody = false;
   /** Reads a body that must be complete before the policy is decided. */
   bodyReader: BodyModelReader | null = null;
   /** Models that the body names; null: the body was not read. */

@@ -541,6 +541,8 @@ test('body: a damaged aws-chunked upload gets 400 and is no failure of the provi
     sessionToken: null,
     region: 'us-east-1',
     service: 's3',
+    isObjectStorage: true,
+    pathPrefix: null,
     extraHeaders: [],
     extraQuery: [],
     dropHeaders: new Set<string>(),

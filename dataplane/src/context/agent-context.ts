@@ -6,7 +6,7 @@
 import type { AgentLimits } from '../limits/agent-limits.js';
 
 export type AgentStatus = 'active' | 'paused' | 'revoked';
-export type UsageFormat = 'openai' | 'anthropic' | 'resend' | 's3' | 'none';
+export type UsageFormat = 'openai' | 'anthropic' | 'gemini' | 'bedrock' | 'cohere' | 'resend' | 's3' | 'mcp' | 'none';
 
 export interface AgentContext {
   readonly keyId: string;
@@ -20,16 +20,23 @@ export interface AgentContext {
   readonly agentSlug: string;
   readonly agentStatus: AgentStatus;
   readonly agentLimits: AgentLimits;
+  /** The default origin of each assigned provider, by slug. */
   readonly upstreams: ReadonlyMap<string, Upstream>;
+  /** Further origins of these providers, by `slug:origin`. */
+  readonly namedOrigins: ReadonlyMap<string, Upstream>;
   /**
-   * Providers that exist for the organization but have no account of this agent: 403 for these, 404 for an unknown
-   * slug.
+   * Custom providers of the organization that have no account of this agent: 403 for these and for built-in ones, 404
+   * for an unknown slug.
    */
   readonly unassignedProviders: ReadonlySet<string>;
+  /** Slugs that exist for every organization; all contexts share this set. */
+  readonly builtInProviders: ReadonlySet<string>;
 }
 
 export interface Upstream {
   readonly providerSlug: string;
+  /** Part of the proxy path after `/v1/proxy/`: the slug, or `slug:origin`. */
+  readonly proxyName: string;
   /** Metrics label: the slug of a built-in provider, else `custom`. */
   readonly publicSlug: string;
   readonly accountId: string;
@@ -46,7 +53,10 @@ export interface Upstream {
   /** Key of the fleet breaker for the origin; `''`: a tenant configured the address, or part of it. */
   readonly fleetKey: string;
   readonly injection: Injection;
+  /** Of every call, unless `usageRules` say otherwise. */
   readonly usageFormat: UsageFormat;
+  /** Formats by call, first match first; other calls are not metered. Null: `usageFormat` is that of every call. */
+  readonly usageRules: readonly UsageRule[] | null;
   /** Provider id in the price library; `""` = only PRICES_FILE entries of the slug. */
   readonly priceProvider: string;
   readonly failureStatuses: ReadonlySet<number>;
@@ -56,8 +66,10 @@ export interface Upstream {
    */
   readonly failureExemptMarker: string | null;
   readonly allowsWebSocket: boolean;
-  /** Rejected calls; empty when an admin allowed them for the account. */
+  /** Rejected calls; empty when an admin allowed them for the account. Contexts share the lists of built-in providers. */
   readonly sensitiveCalls: readonly SensitiveCall[];
+  /** Rejected calls whose path does not say what they do; empty when an admin allowed them for the account. */
+  readonly opaqueCalls: readonly SensitiveCall[];
   /** Null: the agent may make every call. */
   readonly policy: CallPolicy | null;
   /** Where calls name their model, first match first; empty: the provider has no models. */
@@ -95,8 +107,17 @@ export interface ModelPatterns {
 
 interface ModelCall {
   readonly call: string;
-  /** `json`, `form`, `json_or_form`, `batch` (`requests[].params.model`), `path:x` (the segment after `x`), `free`. */
+  /**
+   * `json`, `form`, `json_or_form`, `batch` (`requests[].params.model`), `path:x` (the segment after `x`),
+   * `path_before_colon:x` (the same up to its last colon), `free`, `answer`, `unknown`.
+   */
   readonly at: string;
+}
+
+export interface UsageRule {
+  /** Call patterns; empty: every call. */
+  readonly calls: readonly string[];
+  readonly format: UsageFormat;
 }
 
 export type Injection = HeaderInjection | BasicInjection | QueryInjection | SigV4Injection | NoInjection;
@@ -111,6 +132,11 @@ interface InjectionBase {
   readonly extraQuery: readonly (readonly [name: string, pair: string])[];
   /** Lower-case names dropped from the client's request, including the names of extraHeaders. */
   readonly dropHeaders: ReadonlySet<string>;
+  /**
+   * The upstream's base path ends in this text and the credential, and a client puts its gateway token after it; null:
+   * no credential in the path.
+   */
+  readonly pathPrefix: string | null;
   /** Every form in which the secret is sent in a request (raw, base64, percent-encoded); masked in responses. */
   readonly secretForms: readonly string[];
 }
@@ -145,6 +171,8 @@ export interface SigV4Injection extends InjectionBase {
   readonly sessionToken: string | null;
   readonly region: string;
   readonly service: string;
+  /** S3: paths are object keys, bodies may be aws-chunked, and the payload need not be signed. */
+  readonly isObjectStorage: boolean;
 }
 
 interface NoInjection extends InjectionBase {

@@ -1,5 +1,8 @@
-/** All rules for one agent's calls to one provider, compiled once per agent context. */
-import type { CallPolicy, Upstream } from '../context/agent-context.js';
+/**
+ * All rules for one agent's calls to one provider, compiled once per agent context. Contexts share the compiled lists of
+ * a built-in provider.
+ */
+import type { CallPolicy, SensitiveCall, Upstream } from '../context/agent-context.js';
 import { type CallPattern, matchesCall, parseCallPattern } from './call-pattern.js';
 import { hasMethodOverride } from './detect-method-override.js';
 import { SensitiveCallDetector } from './detect-sensitive-calls.js';
@@ -18,7 +21,8 @@ export type ModelLocation =
   | 'free'
   | 'answer'
   | 'unknown'
-  | `path:${string}`;
+  | `path:${string}`
+  | `path_before_colon:${string}`;
 
 interface ModelCallPattern {
   readonly pattern: CallPattern;
@@ -32,26 +36,40 @@ export class CallRules {
   /** Null: every model is allowed, so no body needs to be read. */
   readonly models: ModelRule | null;
   readonly #sensitive: SensitiveCallDetector | null;
+  readonly #opaque: SensitiveCallDetector | null;
   readonly #policy: CallPolicy | null;
   readonly #calls: readonly CallPattern[] | null;
-  readonly #modelCalls: readonly ModelCallPattern[];
-  readonly #listsUnreportedCosts: boolean;
+  readonly #modelCalls: CompiledModelCalls;
   readonly #basePath: string;
 
-  constructor({ sensitiveCalls, policy, modelCalls, basePath }: Upstream) {
+  constructor({ sensitiveCalls, opaqueCalls, policy, modelCalls, basePath }: Upstream) {
     const models = policy?.models ?? null;
-    this.#sensitive = sensitiveCalls.length === 0 ? null : new SensitiveCallDetector(sensitiveCalls);
+    this.#sensitive = detectorOf(sensitiveCalls);
+    this.#opaque = detectorOf(opaqueCalls);
     this.#policy = policy;
     this.#calls = policy === null || policy.calls === null ? null : policy.calls.map(compilePattern);
     this.models = models === null || modelCalls.length === 0 ? null : new ModelRule(models);
-    this.#modelCalls = modelCalls.map(({ call, at }) => ({ pattern: compilePattern(call), at: at as ModelLocation }));
-    this.#listsUnreportedCosts = this.#modelCalls.some(({ at }) => at === 'unknown');
+    this.#modelCalls = compiledModelCallsOf(modelCalls);
     this.#basePath = basePath;
   }
 
   /** Whether the call returns credentials or changes access rights, or may do so through a method override. */
   isSensitive(method: string, providerPath: string, query: string | null, headers: readonly string[]): boolean {
-    const calls = this.#sensitive;
+    return this.#matches(this.#sensitive, method, providerPath, query, headers);
+  }
+
+  /** Whether the path does not say what the call does, or may not through an override. */
+  isOpaque(method: string, providerPath: string, query: string | null, headers: readonly string[]): boolean {
+    return this.#matches(this.#opaque, method, providerPath, query, headers);
+  }
+
+  #matches(
+    calls: SensitiveCallDetector | null,
+    method: string,
+    providerPath: string,
+    query: string | null,
+    headers: readonly string[],
+  ): boolean {
     if (calls === null) return false;
     return hasMethodOverride(query, headers) || calls.matches(method, this.#basePath, providerPath, query, headers);
   }
@@ -83,7 +101,7 @@ export class CallRules {
    * false.
    */
   hasUnreportedCost(method: string, providerPath: string, custom: boolean): boolean {
-    if (!this.#listsUnreportedCosts || MODEL_FREE_METHODS.has(method)) return false;
+    if (!this.#modelCalls.listsUnreportedCosts || MODEL_FREE_METHODS.has(method)) return false;
     const at = this.#findListedLocation(method, providerPath);
     return at === 'unknown' || (at === undefined && !custom);
   }
@@ -95,8 +113,38 @@ export class CallRules {
 
   #findListedLocation(method: string, rest: string): ModelLocation | undefined {
     const segments = splitPathStrictly(rest);
-    return this.#modelCalls.find(({ pattern }) => matchesCall(pattern, method, segments))?.at;
+    return this.#modelCalls.patterns.find(({ pattern }) => matchesCall(pattern, method, segments))?.at;
   }
+}
+
+const detectors = new WeakMap<readonly SensitiveCall[], SensitiveCallDetector>();
+
+/** Null: there are no such calls. */
+function detectorOf(calls: readonly SensitiveCall[]): SensitiveCallDetector | null {
+  if (calls.length === 0) return null;
+  let detector = detectors.get(calls);
+  if (detector === undefined) {
+    detector = new SensitiveCallDetector(calls);
+    detectors.set(calls, detector);
+  }
+  return detector;
+}
+
+interface CompiledModelCalls {
+  readonly patterns: readonly ModelCallPattern[];
+  readonly listsUnreportedCosts: boolean;
+}
+
+const compiledModelCalls = new WeakMap<Upstream['modelCalls'], CompiledModelCalls>();
+
+function compiledModelCallsOf(modelCalls: Upstream['modelCalls']): CompiledModelCalls {
+  let compiled = compiledModelCalls.get(modelCalls);
+  if (compiled === undefined) {
+    const patterns = modelCalls.map(({ call, at }) => ({ pattern: compilePattern(call), at: at as ModelLocation }));
+    compiled = { patterns, listsUnreportedCosts: patterns.some(({ at }) => at === 'unknown') };
+    compiledModelCalls.set(modelCalls, compiled);
+  }
+  return compiled;
 }
 
 const rulesByUpstream = new WeakMap<Upstream, CallRules | null>();
@@ -105,7 +153,9 @@ const rulesByUpstream = new WeakMap<Upstream, CallRules | null>();
 export function getCallRules(upstream: Upstream): CallRules | null {
   let rules = rulesByUpstream.get(upstream);
   if (rules === undefined) {
-    rules = upstream.policy === null && upstream.sensitiveCalls.length === 0 ? null : new CallRules(upstream);
+    const { policy, sensitiveCalls, opaqueCalls } = upstream;
+    const hasNone = policy === null && sensitiveCalls.length === 0 && opaqueCalls.length === 0;
+    rules = hasNone ? null : new CallRules(upstream);
     rulesByUpstream.set(upstream, rules);
   }
   return rules;

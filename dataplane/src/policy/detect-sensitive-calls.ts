@@ -1,6 +1,6 @@
 /**
  * Detects calls that return credentials or change access rights. They are rejected unless an admin allowed them for the
- * account. Each provider's list comes with the upstream. Matches any spelling of path, query and headers.
+ * account, like calls whose path does not say what they do. Each provider's list comes with the upstream. Matches any spelling of path, query and headers.
  */
 
 import type { SensitiveCall } from '../context/agent-context.js';
@@ -54,7 +54,7 @@ export class SensitiveCallDetector {
   }
 
   #matchesPathRules(method: string, basePath: string, providerPath: string): boolean {
-    const key = `${method} ${providerPath}`;
+    const key = basePath === '' ? `${method} ${providerPath}` : `${method} ${basePath} ${providerPath}`;
     const known = this.#verdicts.get(key);
     if (known !== undefined) return known;
     let verdict = matchesAny(this.#pathRules, method, splitPathLeniently(providerPath));

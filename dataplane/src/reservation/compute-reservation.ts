@@ -43,7 +43,7 @@ export function precheckCostBound(exchange: RoutedExchange): Rejection | null {
   if (exchange.handshake !== null) return REJECTIONS.costNotBoundable;
   const place = locateCallModel(upstream, exchange.request.method, target.providerPath);
   if (place === 'free') return null;
-  if (place === 'unknown' || place === 'answer' || place === 'batch' || place.startsWith('path:'))
+  if (place === 'unknown' || place === 'answer' || place === 'batch' || place.startsWith('path'))
     return REJECTIONS.costNotBoundable;
   if (exchange.admission.bodyReader !== null) return null;
   if (exchange.body === null) return createBodyProblemRejection('not_readable');

@@ -3,7 +3,7 @@
 import type { CallMetering } from '../call/call-metering-interface.js';
 import type { RoutedExchange } from '../call/exchange.js';
 import type { BodyEdit, ResponsePlan } from '../call/response-plan-types.js';
-import type { Upstream } from '../context/agent-context.js';
+import type { Injection, Upstream } from '../context/agent-context.js';
 import { filterResponseHead, type ResponseHead } from '../upstream/filter-response-head.js';
 import { BodyMasker, type CredentialMaskPatterns, compileMaskPatterns } from '../upstream/masking/credential-mask.js';
 import { createAnthropicBatchUrlRewriter, rewriteLocation } from '../upstream/response-url-rewrite.js';
@@ -18,15 +18,15 @@ const STREAMED_MEDIA_TYPES: ReadonlySet<string> = new Set([
   'application/vnd.amazon.eventstream',
 ]);
 
-/** Compiled once per context and garbage-collected with it. */
-const maskFormsByUpstream = new WeakMap<Upstream, CredentialMaskPatterns>();
+/** Compiled once per account and context, and garbage-collected with it. */
+const maskFormsByInjection = new WeakMap<Injection, CredentialMaskPatterns>();
 
 /** The forms in which an upstream's credential is sent. */
-export function getMaskForms(upstream: Upstream): CredentialMaskPatterns {
-  let forms = maskFormsByUpstream.get(upstream);
+export function getMaskForms({ injection }: Upstream): CredentialMaskPatterns {
+  let forms = maskFormsByInjection.get(injection);
   if (forms === undefined) {
-    forms = compileMaskPatterns(upstream.injection.secretForms);
-    maskFormsByUpstream.set(upstream, forms);
+    forms = compileMaskPatterns(injection.secretForms);
+    maskFormsByInjection.set(injection, forms);
   }
   return forms;
 }

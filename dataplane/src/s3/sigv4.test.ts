@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { SigV4Injection } from '../context/agent-context.js';
 import type { TokenPosition } from '../upstream/credentials/find-gateway-token.js';
 import { parsePresignedExpiryMs, planObjectRequest } from './plan-object-request.js';
-import { formatAmzDate, signObjectRequest } from './sigv4.js';
+import { formatAmzDate, signRequest } from './sigv4.js';
 
 /** Keys and cases of "Authenticating Requests: Using the Authorization Header" in the Amazon S3 API reference. */
 const AWS_EXAMPLE: SigV4Injection = {
@@ -12,9 +12,11 @@ const AWS_EXAMPLE: SigV4Injection = {
   sessionToken: null,
   region: 'us-east-1',
   service: 's3',
+  isObjectStorage: true,
   extraHeaders: [],
   extraQuery: [],
   dropHeaders: new Set(),
+  pathPrefix: null,
   secretForms: [],
 };
 const AT_MS = Date.UTC(2013, 4, 24);
@@ -34,13 +36,13 @@ test.each([
   ['/?max-keys=2&prefix=J', [], '34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7'],
 ])('signs the published example GET %s', (path, extra, expected) => {
   const headers = [...extra, 'x-amz-content-sha256', EMPTY, 'user-agent', 'not signed'];
-  expect(signObjectRequest('GET', HOST, path, headers, AWS_EXAMPLE, AT_MS)).toBe(true);
+  expect(signRequest('GET', HOST, path, headers, AWS_EXAMPLE, AT_MS)).toBe(true);
   expect(signature(headers)).toBe(expected);
 });
 
 test('sends and signs a session token', () => {
   const headers = ['x-amz-content-sha256', EMPTY];
-  signObjectRequest('GET', HOST, '/x', headers, { ...AWS_EXAMPLE, sessionToken: 'session' }, AT_MS);
+  signRequest('GET', HOST, '/x', headers, { ...AWS_EXAMPLE, sessionToken: 'session' }, AT_MS);
   expect(headers).toContain('x-amz-security-token');
   expect(headers.at(-1)).toContain('SignedHeaders=host;x-amz-content-sha256;x-amz-date;x-amz-security-token,');
 });
@@ -48,7 +50,7 @@ test('sends and signs a session token', () => {
 test('signs raw and encoded forms of a key alike, and a plus not as a space', () => {
   const sign = (path: string): string => {
     const headers = ['x-amz-content-sha256', EMPTY];
-    expect(signObjectRequest('GET', HOST, path, headers, AWS_EXAMPLE, AT_MS)).toBe(true);
+    expect(signRequest('GET', HOST, path, headers, AWS_EXAMPLE, AT_MS)).toBe(true);
     return signature(headers);
   };
   expect(sign("/b/it's(1)")).toBe(sign('/b/it%27s%281%29'));
@@ -58,7 +60,7 @@ test('signs raw and encoded forms of a key alike, and a plus not as a space', ()
 });
 
 test('does not sign a path that is not UTF-8', () => {
-  expect(signObjectRequest('GET', HOST, '/%ff', ['x-amz-content-sha256', EMPTY], AWS_EXAMPLE, AT_MS)).toBe(false);
+  expect(signRequest('GET', HOST, '/%ff', ['x-amz-content-sha256', EMPTY], AWS_EXAMPLE, AT_MS)).toBe(false);
 });
 
 test('formats dates', () => {

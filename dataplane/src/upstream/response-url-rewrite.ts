@@ -18,7 +18,7 @@ export function rewriteLocation(value: string, upstream: Upstream): string {
     path = rest;
   }
   const inside = stripBasePath(path, upstream.basePath);
-  return inside === null ? value : `${PROXY_PREFIX}${upstream.providerSlug}${inside}`;
+  return inside === null ? value : `${PROXY_PREFIX}${upstream.proxyName}${inside}`;
 }
 
 /** Text after `origin` when `url` has this origin (host in any case), else null. */
@@ -53,7 +53,7 @@ export function createAnthropicBatchUrlRewriter(
   if (!providerPath.startsWith(BATCHES_PATH)) return null;
   return new BodyUrlRewriter(
     `${upstream.origin}${upstream.basePath}${BATCHES_PATH}/`,
-    `${gatewayUrl()}${PROXY_PREFIX}${upstream.providerSlug}${BATCHES_PATH}/`,
+    `${gatewayUrl()}${PROXY_PREFIX}${upstream.proxyName}${BATCHES_PATH}/`,
   );
 }
 

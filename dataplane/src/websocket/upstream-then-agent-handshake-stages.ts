@@ -67,7 +67,7 @@ export function createUpgradeStage(deps: UpgradeDeps, resend: Resend): RoutedSta
     const connection = upstreamCall.heldConnection!;
     if (!connection.isUsable) return replaceClosedConnection(exchange, deps.failures);
     const { target, upstream, tokenPosition: position } = exchange.routed;
-    const headers = filterRequestHeaders(exchange.request.headers, position, upstream.injection);
+    const headers = filterRequestHeaders(exchange.request.headers, upstream.injection);
     if (upstream.isTenantAddress) headers.push(LOOP_HEADER, createLoopEntry(upstream.accountId));
     const query = injectCredential(headers, target.query, upstream.injection, position);
     const path = joinUpstreamPath(upstream.basePath, target.providerPath);

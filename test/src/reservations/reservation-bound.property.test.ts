@@ -6,11 +6,8 @@
  *   PROPERTY_RUNS=5000 PROPERTY_SEED=7 npx vitest run test/src/reservations
  */
 import { Agent } from 'node:http';
-import {
-  ANTHROPIC_CALLS,
-  customModelCalls,
-  OPENAI_CALLS,
-} from '@acg/controlplane/providers/catalogue/model-name-locations';
+import { Catalogue } from '@acg/controlplane/providers/catalogue/catalogue';
+import { applyModelPreset } from '@acg/controlplane/providers/catalogue/model-presets';
 import { ProviderMetering } from '@acg/dataplane/call/provider-metering';
 import {
   createContext,
@@ -40,6 +37,7 @@ const DEFAULT_RESERVED_OUTPUT_TOKENS = 500;
 const MAX_EDITED_BODY_BYTES = 10 * 1024 * 1024;
 const prices = new CallCostCalculator(() => Date.parse('2026-11-20'));
 
+const catalogue = new Catalogue();
 const VENDORS = ['openai', 'anthropic'] as const;
 type Vendor = (typeof VENDORS)[number];
 
@@ -51,7 +49,7 @@ const upstreamFor = (origin: string, vendor: Vendor, custom: boolean) =>
     isCustom: custom,
     usageFormat: vendor,
     priceProvider: custom ? '' : vendor,
-    modelCalls: custom ? customModelCalls(vendor) : vendor === 'openai' ? OPENAI_CALLS : ANTHROPIC_CALLS,
+    modelCalls: custom ? applyModelPreset(vendor, catalogue.presetCalls) : catalogue.get(vendor)!.modelCalls,
   });
 
 /** Accepts connections and gets no request. */
@@ -140,8 +138,8 @@ const isRejection = (outcome: ReservationOutcome): boolean =>
 
 test('reservation bound: every call of the catalogue with a priced body has a generator', () => {
   const listed = [
-    ...OPENAI_CALLS.map(({ call, at }) => ({ vendor: 'openai', call, at })),
-    ...ANTHROPIC_CALLS.map(({ call, at }) => ({ vendor: 'anthropic', call, at })),
+    ...catalogue.get('openai')!.modelCalls.map(({ call, at }) => ({ vendor: 'openai', call, at })),
+    ...catalogue.get('anthropic')!.modelCalls.map(({ call, at }) => ({ vendor: 'anthropic', call, at })),
   ];
   const wanted = listed.flatMap(({ vendor, call, at }) => {
     const path = call.slice('* '.length);

@@ -1,5 +1,6 @@
 /** Applies a plan change by change. Changes made before a failure remain, and the next run continues with the rest. */
 import type { Client } from '@acg/client/typed-api-client-throwing-errors';
+import { omitUndefined } from '../api/omit-undefined.js';
 import { usage } from '../terminal/cli-error.js';
 import type { AccountSpec, Fields } from './config-document.js';
 import type { OrgState } from './org-state.js';
@@ -73,13 +74,13 @@ export class ChangeApplier {
 
   async #createAccount(
     agent: AgentPath,
-    { provider, credentials = {}, allowSensitivePaths }: AccountSpec,
+    { provider, credentials = {}, allowSensitivePaths, allowOpaque }: AccountSpec,
   ): Promise<void> {
     await this.#post('/v1/providers/accounts', {
       agentId: this.#agents.get(agentKey(agent))!,
       providerSlug: provider,
       credentials: this.#resolveCredentials(credentials, `${agent.agent} / ${provider}`),
-      ...(allowSensitivePaths === undefined ? {} : { allowSensitivePaths }),
+      ...omitUndefined({ allowSensitivePaths, allowOpaque }),
     });
   }
 

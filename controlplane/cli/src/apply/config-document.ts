@@ -13,6 +13,7 @@ export interface AccountSpec {
   readonly provider: string;
   readonly credentials?: Readonly<Record<string, CredentialSource>>;
   readonly allowSensitivePaths?: boolean;
+  readonly allowOpaque?: boolean;
 }
 export interface AgentSpec extends Fields {
   readonly name: string;
@@ -59,6 +60,7 @@ export const CUSTOM_PROVIDER_FIELDS = [
   'authPrefix',
   'usageFormat',
   'sensitivePaths',
+  'definition',
 ] as const;
 
 /** Validates the structure; the API validates the values. */
@@ -83,6 +85,7 @@ export function validateDocument(value: unknown): ConfigDocument {
       for (const account of validateRows(agent.accounts, accounts, 'provider', [
         'credentials',
         'allowSensitivePaths',
+        'allowOpaque',
       ])) {
         validateCredentials(account.credentials, accounts);
       }

@@ -34,9 +34,10 @@ export function exportDocument(
           agent.fields,
           isDefaultOnStoreLoss(agent.fields) ? AGENT_FIELDS_WITHOUT_ON_STORE_LOSS : AGENT_FIELDS,
         ),
-        accounts: agent.accounts.map(({ provider, allowSensitivePaths }) => ({
+        accounts: agent.accounts.map(({ provider, allowSensitivePaths, allowOpaque }) => ({
           provider,
           allowSensitivePaths,
+          ...(allowOpaque ? { allowOpaque } : {}),
           credentials: credentialVariables(agent, provider, required[provider] ?? []),
         })),
       })),

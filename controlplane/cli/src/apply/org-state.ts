@@ -8,6 +8,7 @@ interface AccountState {
   readonly id: string;
   readonly provider: string;
   readonly allowSensitivePaths: boolean;
+  readonly allowOpaque: boolean;
 }
 export interface AgentState {
   readonly id: string;
@@ -47,9 +48,11 @@ export async function fetchOrgState(client: Client): Promise<OrgState> {
     read.push({ id, name, budgetCentsMonthly, agents: await fetchAgents(client, id, accounts) });
   }
   return {
-    customProviders: providers.flatMap(({ id, slug, builtIn, ...fields }) =>
-      builtIn || id === null ? [] : [{ id, slug, fields }],
-    ),
+    customProviders: providers.flatMap(({ id, slug, builtIn, definition, ...fields }) => {
+      if (builtIn || id === null) return [];
+      // A definition replaces all fields but the name.
+      return [{ id, slug, fields: definition === null ? fields : { displayName: fields.displayName, definition } }];
+    }),
     projects: read,
     webhooks,
   };
@@ -59,8 +62,8 @@ export async function fetchOrgState(client: Client): Promise<OrgState> {
 async function fetchAccountsByAgent(client: Client): Promise<ReadonlyMap<string, readonly AccountState[]>> {
   const byAgent = new Map<string, AccountState[]>();
   const accounts = await fetchAllRows(client, 'GET /v1/providers/accounts', 'accounts');
-  for (const { id, agentId, providerSlug: provider, allowSensitivePaths } of accounts) {
-    byAgent.set(agentId, [...(byAgent.get(agentId) ?? []), { id, provider, allowSensitivePaths }]);
+  for (const { id, agentId, providerSlug: provider, allowSensitivePaths, allowOpaque } of accounts) {
+    byAgent.set(agentId, [...(byAgent.get(agentId) ?? []), { id, provider, allowSensitivePaths, allowOpaque }]);
   }
   return byAgent;
 }

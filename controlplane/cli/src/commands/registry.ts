@@ -46,7 +46,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
     load: async () => (await import('./resources/keys.js')).registerKeyCommands,
   },
   providers: {
-    summary: 'list built-in providers',
+    summary: 'list built-in providers and test a credential',
     load: async () => (await import('./resources/providers.js')).registerProviderCommands,
   },
   accounts: {

@@ -1,12 +1,14 @@
 /**
  * Resolves what `acg run` and `acg env` need: the token, the gateway URL, the providers and the resulting variables.
  */
+import { fetchAllRows } from '../api/call-api-operation.js';
 import { isUuid } from '../api/find-by-name.js';
 import { type AgentSelf, fetchSelf } from '../invocation/data-plane-client.js';
 import type { Invocation } from '../invocation/invocation.js';
 import { CliError, EXIT_CODES, usage } from '../terminal/cli-error.js';
 import { buildChildEnvironment } from './child-environment.js';
 import type { GatewayToken } from './gateway-token.js';
+import { knownVariablesOf, type UsedProvider } from './provider-variables.js';
 
 export interface RunPlanOptions {
   readonly agent?: string;
@@ -43,11 +45,32 @@ export async function prepareRun(
     gatewayUrl,
     token: token.token,
     agent: self.agent.slug,
-    providers,
+    providers: await findVariables(run, self, providers, token),
     extra: options.set ?? [],
     keep: options.keep ?? [],
   });
   return { agent: self.agent, providers, ...plan };
+}
+
+/**
+ * The variables of each provider. A token from the environment comes without a session, so the variables of providers
+ * that this program does not know stay unset.
+ */
+async function findVariables(
+  run: Invocation,
+  self: AgentSelf,
+  slugs: readonly string[],
+  { source }: GatewayToken,
+): Promise<readonly UsedProvider[]> {
+  const custom = new Set(self.providers.filter(({ builtIn }) => builtIn === false).map(({ slug }) => slug));
+  const known = slugs.map((slug) => ({ slug, variables: custom.has(slug) ? null : knownVariablesOf(slug) }));
+  const isAdded = ({ slug, variables }: UsedProvider): boolean =>
+    variables === null && self.providers.some((provider) => provider.slug === slug && provider.builtIn === true);
+  if (source === 'environment' || !known.some(isAdded)) return known;
+  const listed = await fetchAllRows(await run.getClient(), 'GET /v1/providers', 'providers');
+  return known.map((one) =>
+    isAdded(one) ? { ...one, variables: listed.find(({ slug }) => slug === one.slug)?.sdk ?? null } : one,
+  );
 }
 
 /** A token from the environment may belong to another agent. */

@@ -2,7 +2,7 @@
  * Checks what the agent may call: sensitive calls, its policy's calls, and a model in the path. A model in the body is
  * checked once the body has arrived.
  */
-import { createBodyModelReader, parseModelFromPath } from '../../policy/body/body-model-reader.js';
+import { createBodyModelReader, readModelFromPath } from '../../policy/body/body-model-reader.js';
 import { type CallRules, getCallRules, type ModelLocation } from '../../policy/call-rules.js';
 import { checkModelsAllowed, createBodyProblemRejection } from '../../rejection/body-model-rejections.js';
 import { createForbiddenRejection, REJECTIONS, type Rejection } from '../../rejection/rejections.js';
@@ -23,6 +23,7 @@ export function checkCallRules(exchange: RoutedExchange, rules: CallRules): Reje
   const { method, headers } = exchange.request;
   const { providerPath, query, shape } = exchange.routed.target;
   if (rules.isSensitive(method, providerPath, query, headers)) return REJECTIONS.sensitivePath;
+  if (rules.isOpaque(method, providerPath, query, headers)) return REJECTIONS.opaqueCall;
   if (!rules.allows(method, providerPath, shape === 'regular', query, headers))
     return createCallForbiddenRejection(exchange);
   return rules.models === null ? null : checkModelAtLocation(exchange, rules, rules.locateModel(method, providerPath));
@@ -37,7 +38,7 @@ function checkModelAtLocation(exchange: RoutedExchange, rules: CallRules, locati
     if (exchange.admission.bodyModels !== null) return checkModelsAllowed(rules, exchange.admission.bodyModels);
     return setBodyModelReader(exchange, location);
   }
-  const model = parseModelFromPath(exchange.routed.target.providerPath, location.slice('path:'.length));
+  const model = readModelFromPath(exchange.routed.target.providerPath, location);
   return model === null ? createCallForbiddenRejection(exchange) : checkModelsAllowed(rules, [model]);
 }
 

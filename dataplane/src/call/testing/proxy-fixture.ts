@@ -36,6 +36,7 @@ export const PROVIDER_KEY = 'sk-provider-secret';
 export function createUpstream(origin: string, changes: Partial<Upstream> = {}): Upstream {
   return {
     providerSlug: 'openai',
+    proxyName: changes.providerSlug ?? 'openai',
     publicSlug: 'openai',
     accountId: 'account-1',
     accountStatus: 'active',
@@ -54,14 +55,17 @@ export function createUpstream(origin: string, changes: Partial<Upstream> = {}):
       extraHeaders: [],
       extraQuery: [],
       dropHeaders: new Set(),
+      pathPrefix: null,
       secretForms: [PROVIDER_KEY],
     },
     usageFormat: 'none',
+    usageRules: null,
     priceProvider: '',
     failureStatuses: new Set([500, 502, 503, 504]),
     failureExemptMarker: null,
     allowsWebSocket: false,
     sensitiveCalls: [],
+    opaqueCalls: [],
     policy: null,
     modelCalls: [],
     ...changes,
@@ -81,7 +85,9 @@ export function createContext(upstreams: readonly Upstream[], changes: Partial<A
     agentStatus: 'active',
     agentLimits: createTestLimits({ agentId: 'agent-1' }),
     upstreams: new Map(upstreams.map((upstream) => [upstream.providerSlug, upstream])),
+    namedOrigins: new Map(),
     unassignedProviders: new Set(['anthropic']),
+    builtInProviders: new Set(),
     ...changes,
   };
 }

@@ -144,15 +144,29 @@ function parseModelString(text: string): string | null {
   }
 }
 
-/** The model in the path segment after `before`, up to a colon. Null when there is none, or the path is ambiguous. */
-export function parseModelFromPath(providerPath: string, before: string): string | null {
+/** `path:x` or `path_before_colon:x`. */
+export type PathLocation = `path:${string}` | `path_before_colon:${string}`;
+
+/** The model at a location in the path. Null when there is none, or the path is ambiguous. */
+export function readModelFromPath(providerPath: string, location: PathLocation): string | null {
+  const before = location.slice(location.indexOf(':') + 1);
+  return parseModelFromPath(providerPath, before, location.startsWith('path_before_colon:'));
+}
+
+/**
+ * The model in the path segment after `before`, up to its first colon, or with `hasMethod` to its last one, behind which
+ * the method stands. Null when there is none, or the path is ambiguous.
+ */
+export function parseModelFromPath(providerPath: string, before: string, hasMethod = false): string | null {
   const segments = providerPath.slice(1).split('/');
   const at = segments.indexOf(before);
   const segment = at === -1 ? undefined : segments[at + 1];
   if (segment === undefined || segments.indexOf(before, at + 1) !== -1) return null;
   try {
     const model = decodeURIComponent(segment);
-    return /[/%]/.test(model) || model === '' ? null : model.split(':')[0]!;
+    if (/[/%]/.test(model) || model === '') return null;
+    const end = hasMethod ? model.lastIndexOf(':') : model.indexOf(':');
+    return end === -1 ? model : model.slice(0, end);
   } catch {
     return null;
   }
