@@ -107,7 +107,7 @@ export class PriceList {
     const own = this.#findModelOverride(upstream, model, nowMs);
     if (own === null && listed !== null) return listed;
     const override = own ?? this.#findCurrentOverride(upstream.providerSlug, ANY_MODEL, nowMs);
-    if (override !== null) return applyOverride(listed, tierPercentsOf(findVendor(upstream.priceProvider)), override);
+    if (override !== null) return applyOverride(listed, tierPercentsOf(upstream.priceProvider), override);
     // All unknown models share one fallback plan, which is looked up once.
     return model === '' ? findFallbackPlan(upstream, nowMs) : this.findPlan(upstream, '');
   }
@@ -133,7 +133,9 @@ export function findListedPlan(upstream: PricedUpstream, model: string, nowMs: n
   const undated = stripDateSuffix(model);
   if (priceProvider !== '') {
     return (
-      findBuiltinPlan(priceProvider, undated, nowMs) ?? findLibraryPlan({ providerId: priceProvider }, model, nowMs)
+      findBuiltinPlan(priceProvider, undated, nowMs) ??
+      findLibraryPlan({ providerId: priceProvider }, model, nowMs) ??
+      (undated === model ? null : findLibraryPlan({ providerId: priceProvider }, undated, nowMs))
     );
   }
   return (

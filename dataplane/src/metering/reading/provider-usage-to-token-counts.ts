@@ -17,12 +17,20 @@ export interface UsageCounts {
   reasoning: number;
   audioOut: number;
   imageOut: number;
+  videoOut: number;
+  citations: number;
   /** Parts of `inUncached`. */
   audioIn: number;
   imageIn: number;
+  videoIn: number;
+  /** Part of `cacheRead`. */
+  cacheReadAudio: number;
   /** Transcription billed by time, seconds. */
   audioSeconds: number;
+  /** Searches billed one by one; for a ranking its search units. */
   webSearches: number;
+  /** Pages of documents that are billed by the page. */
+  pages: number;
   /** Calls of hosted tools billed per call, and code interpreter containers billed per container. */
   fileSearches: number;
   containers: number;
@@ -35,6 +43,8 @@ export interface UsageCounts {
   characters: number;
   images: number;
   imageKind: string;
+  /** Cost that the provider itself states, nano-dollars; null: none. Kept beside the gateway's price. */
+  statedCostNanos: number | null;
 }
 
 /** Far above any context window. A larger figure is an error or an attack and is not billed. */
@@ -50,10 +60,15 @@ export const createEmptyCounts = (): UsageCounts => ({
   reasoning: 0,
   audioOut: 0,
   imageOut: 0,
+  videoOut: 0,
+  citations: 0,
   audioIn: 0,
   imageIn: 0,
+  videoIn: 0,
+  cacheReadAudio: 0,
   audioSeconds: 0,
   webSearches: 0,
+  pages: 0,
   fileSearches: 0,
   containers: 0,
   codeSessions: 0,
@@ -63,6 +78,7 @@ export const createEmptyCounts = (): UsageCounts => ({
   characters: 0,
   images: 0,
   imageKind: '',
+  statedCostNanos: null,
 });
 
 /** Returns an integer in 0 … TOKENS_MAX (fractions are truncated), or null for any other value. */

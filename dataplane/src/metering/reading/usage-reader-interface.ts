@@ -61,6 +61,7 @@ export function createUsageReading(
       speed: details.speed ?? null,
       inferenceGeo: details.inferenceGeo ?? null,
       webSearches: counts.webSearches,
+      pages: counts.pages,
       fileSearches: counts.fileSearches,
       containers: counts.containers,
       codeSessions: counts.codeSessions,
@@ -73,10 +74,15 @@ export function createUsageReading(
       cacheWrite1h: counts.cacheWrite1h,
       audioTokensIn: counts.audioIn,
       imageTokensIn: counts.imageIn,
+      videoTokensIn: counts.videoIn,
       audioTokensOut: counts.audioOut,
       imageTokensOut: counts.imageOut,
+      videoTokensOut: counts.videoOut,
+      citationTokens: counts.citations,
+      audioTokensCacheRead: counts.cacheReadAudio,
       audioSeconds: counts.audioSeconds,
       units: details.units ?? 1,
+      statedCostNanos: counts.statedCostNanos,
     },
   };
 }
