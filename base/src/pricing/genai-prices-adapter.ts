@@ -12,13 +12,15 @@ import {
 } from './price-plan.js';
 
 /**
- * How a provider is found in the library: by its id there or by the origin that is called. Empty: by the model's name.
+ * How a provider is found in the library: by its id there or by the origin that is called, or given. Empty: by the
+ * model's name.
  */
-type LibraryKey = Pick<PriceOptions, 'providerId' | 'providerApiUrl'>;
+type LibraryKey = Pick<PriceOptions, 'providerId' | 'providerApiUrl' | 'provider'>;
 
 /** USD per 1000 searches where the library names no price. Google: https://ai.google.dev/gemini-api/docs/pricing */
+const SEARCHES_USD: Readonly<Record<string, number>> = { 'x-ai': 5, perplexity: 0 };
+const GEMINI_SEARCHES_USD = 14;
 const GEMINI_2_SEARCHES_USD = 35;
-const SEARCHES_USD: Readonly<Record<string, number>> = { google: 14, 'x-ai': 5, perplexity: 0 };
 /** Anthropic's price of a cache write for 1 hour, times the input price; other hosts of its models charge the same. */
 const CLAUDE_CACHE_WRITE_1H = 2;
 
@@ -75,14 +77,21 @@ export const listLibraryModels = (
  */
 export function findMostExpensiveLibraryPlan(providerId: string, nowMs: number): PricePlan | null {
   let dearest: PricePlan | null = null;
-  for (const { id } of findProvider({ providerId })?.models ?? []) {
-    const plan = findLibraryPlan({ providerId }, id, nowMs);
+  const provider = findProvider({ providerId });
+  for (const model of provider?.models ?? []) {
+    // Some models do not match their own id, because calls name them otherwise.
+    const own = { ...provider!, models: [{ ...model, match: { equals: model.id } }] };
+    const plan = findLibraryPlan({ provider: own }, model.id, nowMs);
     if (plan !== null && (dearest === null || sumTokenRates(plan) > sumTokenRates(dearest))) dearest = plan;
   }
   return dearest;
 }
 
-function sumTokenRates({ bands }: PricePlan): number {
+/** Vendors whose models a provider hosts beside those that the library lists for it. */
+export const listHostedVendors = (providerId: string): readonly string[] =>
+  findProvider({ providerId })?.fallback_model_providers ?? [];
+
+export function sumTokenRates({ bands }: PricePlan): number {
   const { input, output } = bands[0]!.rates;
   return input + output;
 }
@@ -91,7 +100,8 @@ function sumTokenRates({ bands }: PricePlan): number {
 const picoPerThousandth = (usd: number | undefined): number => Math.round((usd ?? 0) * 1e9);
 
 function findSearchesUsd(provider: string, model: string): number {
-  if (/^gemini-(?:[12]|pro)/.test(model)) return GEMINI_2_SEARCHES_USD;
+  if (model.startsWith('gemini-'))
+    return /^gemini-(?:[12]|pro)/.test(model) ? GEMINI_2_SEARCHES_USD : GEMINI_SEARCHES_USD;
   return SEARCHES_USD[provider] ?? TOOL_PRICES.picoPerWebSearch / 1e9;
 }
 

@@ -84,6 +84,7 @@ export class ProviderMetering implements CallMetering {
       status: exchange.upstreamCall.status,
       contentType: head.mediaType,
       contentEncoding: head.contentEncoding,
+      responseHeaders: head.headers,
       tokensOutMax: exchange.admission.reservedOutput?.isStatedByRequest
         ? exchange.admission.reservedOutput.tokens
         : null,

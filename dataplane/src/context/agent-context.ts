@@ -6,7 +6,7 @@
 import type { AgentLimits } from '../limits/agent-limits.js';
 
 export type AgentStatus = 'active' | 'paused' | 'revoked';
-export type UsageFormat = 'openai' | 'anthropic' | 'resend' | 's3' | 'none';
+export type UsageFormat = 'openai' | 'anthropic' | 'gemini' | 'bedrock' | 'cohere' | 'resend' | 's3' | 'none';
 
 export interface AgentContext {
   readonly keyId: string;

@@ -10,7 +10,16 @@ import { decodeLimits } from './decode-limits.js';
 const SCOPES = ['agent', 'project', 'org'] as const;
 const STATUSES = ['active', 'paused', 'revoked'] as const satisfies readonly AgentStatus[];
 const ACCOUNT_STATUSES = ['active', 'needs_credentials'] as const;
-const USAGE_FORMATS = ['openai', 'anthropic', 'resend', 's3', 'none'] as const satisfies readonly UsageFormat[];
+const USAGE_FORMATS = [
+  'openai',
+  'anthropic',
+  'gemini',
+  'bedrock',
+  'cohere',
+  'resend',
+  's3',
+  'none',
+] as const satisfies readonly UsageFormat[];
 
 export function decodeContext(message: IAgentContext): AgentContext {
   const agentId = requireText(message.agentId, 'agent_id');

@@ -245,6 +245,7 @@ function listUsageReadings(call: VendorCall, { prompt, tokensOut, outKind, extra
       model: call.model,
       source: 'reported',
       streamError: null,
+      isMalformed: false,
       extras: {
         ...NO_EXTRAS,
         ...extras,

@@ -38,6 +38,10 @@ const BILLABLE_PATHS = [
   '/videos',
   '/remix',
   '/extensions',
+  '/rerank',
+  '/ocr',
+  ':rawpredict',
+  ':streamrawpredict',
 ];
 
 type RequestSize = Pick<MeterOptions, 'requestBytes' | 'requestBlobBytes' | 'requestedOutput'>;

@@ -20,6 +20,8 @@ export interface UsageReading extends TokenCounts {
   readonly source: UsageSource;
   /** Error type inside a 200 stream (`server_error`, `overloaded_error` …); null without an error. */
   readonly streamError: string | null;
+  /** The stream's framing was wrong, so that reading its usage ended early. */
+  readonly isMalformed: boolean;
   /** Billing details that change the price; see pricing/usage-cost.ts. */
   readonly extras: BillingExtras;
 }
@@ -125,6 +127,8 @@ export interface MeterOptions {
   /** Response header values; null when absent. */
   readonly contentType: string | null;
   readonly contentEncoding: string | null;
+  /** All headers of the response, flat: `[name, value, …]` with lower-case names. */
+  readonly responseHeaders: readonly (string | Buffer)[];
   /** Maximum output tokens of all choices of the request; null when not read or not set. */
   readonly tokensOutMax: number | null;
   /** Null: the call's usage cannot be fetched again. */
@@ -145,6 +149,11 @@ export interface UsageMeter {
    * stream's final total. -1: known only at the end.
    */
   readonly tokensOutSeen: number;
+  /**
+   * Offset in `chunk` behind the event or line that contains `chunk[at]`, the next byte to be forwarded; -1 when it does
+   * not end in the chunk. Set for streams that must be checked between all events, and can be cut only there.
+   */
+  readonly findBoundary?: ((chunk: Buffer, at: number) => number) | undefined;
   /**
    * Ends the input. Returns true when decoding is still running; then `done` runs once when all bytes are read, and
    * only then `finish` may be called. No `observe` call may follow.

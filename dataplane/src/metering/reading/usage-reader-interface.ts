@@ -21,6 +21,11 @@ export interface ObservedBody {
 export interface UsageReader extends JsonScanSink {
   readonly paths: JsonPathNode;
   /**
+   * Events report totals, which may grow by more tokens than the bytes of the event suggest. So a stream must be checked
+   * event by event.
+   */
+  readonly reportsTotals?: boolean;
+  /**
    * Whether to scan this event's data. `mentionsUsage`: it has a usage member that is not null. Counts the events that
    * it skips.
    */
@@ -45,6 +50,7 @@ export function createUsageReading(
     readonly speed?: string | null;
     readonly inferenceGeo?: string | null;
     readonly units?: number;
+    readonly statedCostNanos?: number | null;
   },
 ): UsageReading {
   return {
@@ -56,6 +62,7 @@ export function createUsageReading(
     model,
     source,
     streamError: details.streamError ?? null,
+    isMalformed: false,
     extras: {
       serviceTier: details.serviceTier ?? null,
       speed: details.speed ?? null,
@@ -82,7 +89,7 @@ export function createUsageReading(
       audioTokensCacheRead: counts.cacheReadAudio,
       audioSeconds: counts.audioSeconds,
       units: details.units ?? 1,
-      statedCostNanos: counts.statedCostNanos,
+      statedCostNanos: details.statedCostNanos ?? null,
     },
   };
 }
@@ -90,6 +97,13 @@ export function createUsageReading(
 /** Reading of a JSONL body, whose usage is reported line by line. */
 export const createJsonlReading = ({ isComplete }: ObservedBody, hasUsage: boolean): UsageReading =>
   createUsageReading(createEmptyCounts(), hasUsage ? (isComplete ? 'reported' : 'partial') : 'none', null, {});
+
+/** Value of a response header that is plain ASCII; null: none. `name`: lower case. */
+export function findResponseHeader({ responseHeaders }: MeterOptions, name: string): string | null {
+  const at = responseHeaders.findIndex((entry, i) => i % 2 === 0 && entry === name);
+  const value = at < 0 ? null : responseHeaders[at + 1];
+  return typeof value === 'string' ? value : null;
+}
 
 /** Error name for usage records: at most 64 safe characters. */
 export function sanitizeErrorName(value: unknown): string {
