@@ -95,7 +95,7 @@ export interface ModelPatterns {
 
 interface ModelCall {
   readonly call: string;
-  /** `json`, `form`, `json_or_form`, `batch` (`requests[].params.model`), `path:x` (the segment after `x`), `free`. */
+  /** `json`, `form`, `json_or_form`, `batch` (`requests[].params.model`), `path:x` (the segment after `x`), `path_before_colon:x`, `free`. */
   readonly at: string;
 }
 

@@ -18,7 +18,8 @@ export type ModelLocation =
   | 'free'
   | 'answer'
   | 'unknown'
-  | `path:${string}`;
+  | `path:${string}`
+  | `path_before_colon:${string}`;
 
 interface ModelCallPattern {
   readonly pattern: CallPattern;

@@ -37,7 +37,7 @@ function checkModelAtLocation(exchange: RoutedExchange, rules: CallRules, locati
     if (exchange.admission.bodyModels !== null) return checkModelsAllowed(rules, exchange.admission.bodyModels);
     return setBodyModelReader(exchange, location);
   }
-  const model = parseModelFromPath(exchange.routed.target.providerPath, location.slice('path:'.length));
+  const model = parseModelFromPath(exchange.routed.target.providerPath, location);
   return model === null ? createCallForbiddenRejection(exchange) : checkModelsAllowed(rules, [model]);
 }
 
