@@ -33,7 +33,8 @@ import {
 import { normalizePath } from './reading/token-estimates.js';
 import { createUsageReading, type UsageReader } from './reading/usage-reader-interface.js';
 
-const EVENT_STREAM_TYPE = 'application/vnd.amazon.eventstream';
+/** Media type of AWS event streams. */
+export const EVENT_STREAM_TYPE = 'application/vnd.amazon.eventstream';
 
 /** Creates the meter for the response that `options` describes. */
 export function createMeter(options: MeterOptions): UsageMeter {

@@ -36,6 +36,7 @@ export interface RelayDeps {
  * Up to this size, a response after which the connection must close is written in one piece; it fits any socket buffer.
  */
 const SINGLE_WRITE_BYTES_MAX = 16 * 1024;
+const SPACE = 0x20;
 const BODILESS = 0;
 const FIXED = 1;
 const CHUNKED = 2;
@@ -145,28 +146,43 @@ export class Relay implements IdleResponse {
   }
 
   /**
-   * Ends the response after the bytes sent so far, and aborts the upstream call; sets no error class. `last` is an
-   * error event for the agent. If it is null, or the body is not a plain event stream, the agent's connection breaks.
+   * Ends the response after the bytes sent so far, and aborts the upstream call; sets no error class. `createLast`
+   * returns an error event for the agent by the response's media type. If it returns null, or the body is compressed or
+   * has a stated length, the agent's connection breaks.
    */
-  endEarly(last: Buffer | null): void {
+  endEarly(createLast: (mediaType: string) => Buffer | null): void {
     const exchange = this.#exchange;
     this.#endedEarly = true;
     this.#abortUpstream?.(CLIENT_ABORTED);
     this.#releaseConnection();
     const { mediaType, contentEncoding } = this.#plan!.head;
-    const fits = mediaType === 'text/event-stream' && contentEncoding === '' && this.#framing === CHUNKED;
-    if (last === null || !fits) {
+    const last = contentEncoding === '' && this.#framing === CHUNKED ? createLast(mediaType) : null;
+    if (last === null) {
       exchange.destroyConnection();
       this.#deps.settle(exchange, noop);
       return;
     }
     this.#flushEdits();
-    // Bytes that the mask holds back may be the beginning of a credential whose end will not arrive.
-    this.#plan!.mask?.discardHeld();
     this.#deps.settle(exchange, (error) => {
-      this.#enqueue(last);
+      this.#enqueueLast(last);
       this.#onRecorded(error);
     });
+  }
+
+  /**
+   * Bytes that the mask holds back may be the beginning of a credential whose end will not arrive. They are sent only if
+   * the last event begins with a byte that no credential contains, as the provider's next event would have.
+   */
+  #enqueueLast(last: Buffer): void {
+    const { mask } = this.#plan!;
+    if (mask !== null && last[0]! <= SPACE) {
+      const leaving = mask.push(Buffer.from(last), true); // a copy, because it is masked in place
+      this.#enqueue(mask.released);
+      this.#enqueue(leaving);
+      return;
+    }
+    mask?.discardHeld();
+    this.#enqueue(last);
   }
 
   readonly #onRecorded = (error: Error | null): void => {

@@ -48,7 +48,7 @@ export class AwsEventStreamParser {
 
   /**
    * Offset behind the frame that contains `chunk[at]`, the next byte to push; -1 when it does not end in the chunk.
-   * After a broken frame every byte is a boundary, because nothing can be cut cleanly any more.
+   * After a broken frame it is the end of the chunk, because nothing tells where frames end.
    */
   frameEnd(chunk: Buffer, at: number): number {
     if (this.isBroken) return chunk.length;

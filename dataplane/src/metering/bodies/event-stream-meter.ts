@@ -37,6 +37,10 @@ export class EventStreamMeter implements BodyMeter, EventStreamSink {
     return this.#reader.tokensOutSeen(this.#options) + estimateCompressedEventTokens(this.#unreadBytes);
   }
 
+  get isMalformed(): boolean {
+    return this.#parser.isBroken;
+  }
+
   readonly findBoundary = (chunk: Buffer, at: number): number => this.#parser.frameEnd(chunk, at);
 
   skipUndecodable(encodedBytes: number): void {

@@ -28,6 +28,9 @@ const TOKENS_OUT = 7;
 /** Output tokens of one of several results. */
 const RESULT_TOKENS = 8;
 
+/** Members of a delta that contain generated text. */
+const DELTA_MEMBERS = ['text', 'thinking', 'partial_json', 'toolUse.input', 'reasoningContent.text'];
+
 const PATHS = compileJsonPaths({
   usage: USAGE,
   'message.usage': USAGE, // Anthropic, the first event of a stream
@@ -37,13 +40,13 @@ const PATHS = compileJsonPaths({
   'message.model': MODEL,
   'serviceTier.type': TIER,
   'performanceConfig.latency': LATENCY,
-  delta: OUTPUT, // Converse, Anthropic
-  'contentBlockDelta.delta': OUTPUT, // Nova
+  ...nameDeltas('delta'), // Converse, Anthropic
+  ...nameDeltas('contentBlockDelta.delta'), // Nova
   outputText: OUTPUT, // Titan
   generation: OUTPUT, // Meta
   'outputs[].text': OUTPUT, // Mistral
-  'choices[].delta': OUTPUT,
-  'choices[].message': OUTPUT,
+  'choices[].delta.content': OUTPUT, // OpenAI
+  'choices[].delta.reasoning': OUTPUT,
   'images[]': IMAGE,
   inputTextTokenCount: TOKENS_IN, // Titan
   prompt_token_count: TOKENS_IN, // Meta
@@ -51,6 +54,10 @@ const PATHS = compileJsonPaths({
   generation_token_count: TOKENS_OUT,
   'results[].tokenCount': RESULT_TOKENS,
 });
+
+function nameDeltas(delta: string): Record<string, number> {
+  return Object.fromEntries(DELTA_MEMBERS.map((member) => [`${delta}.${member}`, OUTPUT]));
+}
 
 const HEADER = 'x-amzn-bedrock-';
 const BILLED_OPERATIONS = /\/(?:converse|converse-stream|invoke|invoke-with-response-stream|async-invoke)$/;

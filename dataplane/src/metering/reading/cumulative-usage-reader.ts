@@ -4,6 +4,7 @@
  * the members to read and the calls that are billed.
  */
 import type { JsonPathNode } from '../../scan/json-paths.js';
+import { VALUE_BYTES_MAX } from '../../scan/json-scanner.js';
 import { EVENT_ERROR, type SseEventKind } from '../../scan/sse-parser.js';
 import { createEmptyCounts, type UsageCounts } from './provider-usage-to-token-counts.js';
 import type { MeterOptions, UsageReading } from './response-usage-meter-interface.js';
@@ -63,9 +64,9 @@ export abstract class CumulativeUsageReader implements UsageReader {
     this.#pieceBytes = 0;
   }
 
-  /** `text`: JSON with generated output. */
+  /** `text`: JSON string or object with generated output; null when it is too long to be read. */
   protected addOutput(text: string | null): void {
-    this.#textBytes += Math.max(1, text?.length ?? 0);
+    this.#textBytes += text === null ? VALUE_BYTES_MAX : Math.max(1, Buffer.byteLength(text) - 2);
   }
 
   /** Adds a piece of output with `bytes` of text. */

@@ -154,6 +154,8 @@ export interface UsageMeter {
    * not end in the chunk. Set for streams that must be checked between all events, and can be cut only there.
    */
   readonly findBoundary?: ((chunk: Buffer, at: number) => number) | undefined;
+  /** The framing of the stream is wrong, so that no event can be appended. */
+  readonly isMalformed?: boolean;
   /**
    * Ends the input. Returns true when decoding is still running; then `done` runs once when all bytes are read, and
    * only then `finish` may be called. No `observe` call may follow.
