@@ -708,4 +708,8 @@ test('keeps the cost that the provider states', () => {
   expect(stated('groq: llama-3.3-70b-versatile')).toBeNull();
   const xai = chat('x-ai', 'grok-4-0709', { prompt_tokens: 1, completion_tokens: 1, cost_in_usd_ticks: 37_756_000 }, 0);
   expect(read(xai).extras.statedCostNanos).toBe(3_775_600);
+  for (const cost of [-1, 1e9, '0.1', null, { total_cost: 'x' }]) {
+    const odd = chat('openrouter', 'openai/gpt-5-mini', { prompt_tokens: 1, completion_tokens: 1, cost }, 0);
+    expect(read(odd).extras.statedCostNanos).toBeNull();
+  }
 });

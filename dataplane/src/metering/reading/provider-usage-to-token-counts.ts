@@ -132,7 +132,8 @@ export function parseOpenAiUsage(usage: JsonObject): UsageCounts | null {
   return counts;
 }
 
-const USD_MAX = 1_000_000;
+/** No call costs more; a larger figure is an error. */
+const USD_MAX = 10_000;
 const NANOS_PER_USD = 1e9;
 const TICKS_PER_NANO = 10;
 
