@@ -3,14 +3,13 @@
  * once they have started to process it. Null: the call generates nothing that is billed by tokens.
  */
 
-import { isGeneratingPath } from './providers/anthropic-usage-reader.js';
 import { isBilledBedrockPath } from './providers/bedrock-usage-reader.js';
 import { isBilledCoherePath } from './providers/cohere-usage-reader.js';
 import { isBilledGeminiPath } from './providers/gemini-usage-reader.js';
 import { estimateInput, isBillablePath } from './providers/openai-usage-estimate.js';
 import { createEmptyCounts, type UsageCounts } from './reading/provider-usage-to-token-counts.js';
 import type { MeterOptions, UsageReading } from './reading/response-usage-meter-interface.js';
-import { estimateRequestTokens, normalizePath } from './reading/token-estimates.js';
+import { estimateRequestTokens, isMessagePath, normalizePath } from './reading/token-estimates.js';
 import { createUsageReading } from './reading/usage-reader-interface.js';
 
 type AbortedCall = Pick<
@@ -19,7 +18,7 @@ type AbortedCall = Pick<
 >;
 
 const BILLED_PATHS: Readonly<Record<string, (path: string) => boolean>> = {
-  anthropic: isGeneratingPath,
+  anthropic: isMessagePath,
   gemini: isBilledGeminiPath,
   bedrock: isBilledBedrockPath,
   cohere: isBilledCoherePath,

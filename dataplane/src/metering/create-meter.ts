@@ -9,6 +9,7 @@
  *   gzip, br, deflate, zstd ── decoded off the event loop, bounded ──▶ as above
  */
 
+import { AWS_EVENT_STREAM_TYPE } from '../scan/aws-event-stream-parser.js';
 import { BinaryBodyMeter } from './bodies/binary-body-meter.js';
 import { CompressedBodyMeter, isCompressed } from './bodies/compressed-body-meter.js';
 import { EventStreamMeter } from './bodies/event-stream-meter.js';
@@ -32,9 +33,6 @@ import {
 } from './reading/response-usage-meter-interface.js';
 import { normalizePath } from './reading/token-estimates.js';
 import { createUsageReading, type UsageReader } from './reading/usage-reader-interface.js';
-
-/** Media type of AWS event streams. */
-export const EVENT_STREAM_TYPE = 'application/vnd.amazon.eventstream';
 
 /** Creates the meter for the response that `options` describes. */
 export function createMeter(options: MeterOptions): UsageMeter {
@@ -68,7 +66,7 @@ function withDecoder(options: MeterOptions, meter: BodyMeter): UsageMeter {
 function createPlainMeter(options: MeterOptions, reader: UsageReader): BodyMeter {
   const type = parseMediaType(options.contentType);
   if (type === 'text/event-stream') return new SseMeter(options, reader);
-  if (reader instanceof BedrockUsageReader && type === EVENT_STREAM_TYPE) return new EventStreamMeter(options, reader);
+  if (type === AWS_EVENT_STREAM_TYPE) return new EventStreamMeter(options, reader);
   if (reader instanceof GeminiUsageReader && isArrayStreamPath(options.path))
     return new JsonArrayMeter(options, reader);
   if (options.method === 'GET' && isBatchResultFile(normalizePath(options.path)))

@@ -1,10 +1,8 @@
 /** The last event of a stream whose budget has no room for a larger reservation, in the provider's own error format. */
 
 import type { RoutedExchange } from '../call/exchange.js';
-import { EVENT_STREAM_TYPE } from '../metering/create-meter.js';
-import { isGeneratingPath } from '../metering/providers/anthropic-usage-reader.js';
-import { normalizePath } from '../metering/reading/token-estimates.js';
-import { encodeEventStreamFrame } from '../scan/aws-event-stream-parser.js';
+import { isMessagePath, normalizePath } from '../metering/reading/token-estimates.js';
+import { AWS_EVENT_STREAM_TYPE, encodeEventStreamFrame } from '../scan/aws-event-stream-parser.js';
 
 const BUDGET_CUT_CODE = 'budget_cut';
 const BUDGET_CUT_MESSAGE = 'The budget of this agent does not cover the rest of this response';
@@ -51,10 +49,10 @@ export function createBudgetCutEvent(
   const isSse = mediaType === 'text/event-stream';
   if (upstream.usageFormat === 'gemini') return isSse ? GOOGLE_EVENT : GOOGLE_ITEM;
   if (upstream.usageFormat === 'bedrock')
-    return mediaType === EVENT_STREAM_TYPE && meter?.isMalformed !== true ? AWS_FRAME : null;
+    return mediaType === AWS_EVENT_STREAM_TYPE && meter?.isMalformed !== true ? AWS_FRAME : null;
   if (!isSse) return null;
   if (upstream.usageFormat === 'cohere') return COHERE_EVENT;
-  if (upstream.usageFormat === 'anthropic') return isGeneratingPath(path) ? ANTHROPIC_EVENT : null;
+  if (upstream.usageFormat === 'anthropic') return isMessagePath(path) ? ANTHROPIC_EVENT : null;
   if (path.endsWith('/responses')) return RESPONSES_API_EVENT;
   return /\/completions$|:(?:stream)?rawpredict$/.test(path) ? CHAT_COMPLETIONS_EVENT : null;
 }

@@ -36,7 +36,6 @@ export interface RelayDeps {
  * Up to this size, a response after which the connection must close is written in one piece; it fits any socket buffer.
  */
 const SINGLE_WRITE_BYTES_MAX = 16 * 1024;
-const SPACE = 0x20;
 const BODILESS = 0;
 const FIXED = 1;
 const CHUNKED = 2;
@@ -164,25 +163,9 @@ export class Relay implements IdleResponse {
     }
     this.#flushEdits();
     this.#deps.settle(exchange, (error) => {
-      this.#enqueueLast(last);
+      this.#enqueue(this.#plan!.mask?.endWith(last) ?? last);
       this.#onRecorded(error);
     });
-  }
-
-  /**
-   * Bytes that the mask holds back may be the beginning of a credential whose end will not arrive. They are sent only if
-   * the last event begins with a byte that no credential contains, as the provider's next event would have.
-   */
-  #enqueueLast(last: Buffer): void {
-    const { mask } = this.#plan!;
-    if (mask !== null && last[0]! <= SPACE) {
-      const leaving = mask.push(Buffer.from(last), true); // a copy, because it is masked in place
-      this.#enqueue(mask.released);
-      this.#enqueue(leaving);
-      return;
-    }
-    mask?.discardHeld();
-    this.#enqueue(last);
   }
 
   readonly #onRecorded = (error: Error | null): void => {

@@ -15,6 +15,8 @@ export interface EventStreamSink {
   onFrame(isError: boolean, name: string, bytes: Buffer, from: number, to: number): void;
 }
 
+export const AWS_EVENT_STREAM_TYPE = 'application/vnd.amazon.eventstream';
+
 /** A longer frame counts as one with a wrong length. Text models send some hundred bytes. */
 export const FRAME_BYTES_MAX = 1_048_576;
 const PRELUDE_BYTES = 12;

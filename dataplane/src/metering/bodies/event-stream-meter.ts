@@ -1,9 +1,9 @@
 import { AwsEventStreamParser, type EventStreamSink } from '../../scan/aws-event-stream-parser.js';
 import { JsonScanner } from '../../scan/json-scanner.js';
 import { EVENT_ERROR, EVENT_PLAIN } from '../../scan/sse-parser.js';
-import type { BedrockUsageReader } from '../providers/bedrock-usage-reader.js';
 import type { BodyMeter, MeterOptions, UsageReading } from '../reading/response-usage-meter-interface.js';
 import { estimateCompressedEventTokens } from '../reading/token-estimates.js';
+import type { UsageReader } from '../reading/usage-reader-interface.js';
 
 /** Event of InvokeModelWithResponseStream, whose payload contains the model's own event: `{"bytes":"<base64>"}`. */
 const MODEL_EVENT = 'chunk';
@@ -15,13 +15,13 @@ const MODEL_EVENT_BYTES = /^\s*\{[^{}]*?"bytes"\s*:\s*"([A-Za-z0-9+/=]*)"/;
  */
 export class EventStreamMeter implements BodyMeter, EventStreamSink {
   readonly #options: MeterOptions;
-  readonly #reader: BedrockUsageReader;
+  readonly #reader: UsageReader;
   readonly #scanner: JsonScanner;
   readonly #parser = new AwsEventStreamParser(this);
   #bytes = 0;
   #unreadBytes = 0;
 
-  constructor(options: MeterOptions, reader: BedrockUsageReader) {
+  constructor(options: MeterOptions, reader: UsageReader) {
     this.#options = options;
     this.#reader = reader;
     this.#scanner = new JsonScanner(reader.paths, reader);
@@ -60,7 +60,7 @@ export class EventStreamMeter implements BodyMeter, EventStreamSink {
   }
 
   onFrame(isError: boolean, name: string, bytes: Buffer, from: number, to: number): void {
-    if (isError) this.#reader.onException(name);
+    if (isError) this.#reader.onException?.(name);
     const inner = name === MODEL_EVENT ? MODEL_EVENT_BYTES.exec(bytes.toString('latin1', from, to)) : null;
     const json = inner === null ? bytes.subarray(from, to) : Buffer.from(inner[1]!, 'base64');
     this.#scanner.reset();

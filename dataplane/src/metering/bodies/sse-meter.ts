@@ -95,10 +95,11 @@ export class SseMeter implements BodyMeter, SseSink {
   }
 }
 
-/** The blank line that ends an event is a line, too. */
+/** Offset behind the line end; -1: none. The blank line that ends an event is a line, too. */
 function findLineEnd(chunk: Buffer, at: number): number {
-  const end = chunk.indexOf(LF, at);
-  return (end < 0 ? chunk.indexOf(CR, at) : end) + 1 || -1;
+  const lf = chunk.indexOf(LF, at);
+  const end = lf < 0 ? chunk.indexOf(CR, at) : lf;
+  return end < 0 ? -1 : end + 1;
 }
 
 function findUsageKey(bytes: Buffer, from: number): number {

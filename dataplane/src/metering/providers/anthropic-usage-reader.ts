@@ -15,6 +15,7 @@ import {
   estimateCompressedTextTokens,
   estimateRequestTokens,
   estimateTextTokens,
+  isMessagePath,
   normalizePath,
 } from '../reading/token-estimates.js';
 import {
@@ -162,7 +163,7 @@ export class AnthropicUsageReader implements UsageReader {
       speed: this.#speed,
       inferenceGeo: this.#geo,
     };
-    const isGenerating = isGeneratingPath(path) || body.kind === 'events';
+    const isGenerating = isMessagePath(path) || body.kind === 'events';
     if (options.method !== 'POST' || !isGenerating)
       return createUsageReading(createEmptyCounts(), 'none', model, details);
     if (this.#hasFinalOutput && (body.isComplete || this.#deltas === 0)) {
@@ -192,10 +193,6 @@ export class AnthropicUsageReader implements UsageReader {
     return createUsageReading(counts, this.#hasInput ? 'partial' : 'estimated', model, details);
   }
 }
-
-/** `path`: normalized. Vertex AI has the same calls under `…/models/claude-…:rawPredict`. */
-export const isGeneratingPath = (path: string): boolean =>
-  /\/(?:messages|complete)$/.test(path) || (/:(?:stream)?rawpredict$/.test(path) && !path.includes('/count-tokens:'));
 
 const stringOrDefault = (value: unknown, fallback: string | null): string | null =>
   typeof value === 'string' && value !== '' ? value.slice(0, 32) : fallback;

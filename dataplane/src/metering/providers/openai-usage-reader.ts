@@ -16,7 +16,6 @@ import {
   parseCount,
   parseOpenAiUsage,
   parseStatedCostNanos,
-  TOKENS_MAX,
   type UsageCounts,
 } from '../reading/provider-usage-to-token-counts.js';
 import type { MeterOptions, UsageReading } from '../reading/response-usage-meter-interface.js';
@@ -29,7 +28,13 @@ import {
   type UsageReader,
 } from '../reading/usage-reader-interface.js';
 import { HostedToolUsage } from './openai-hosted-tool-usage.js';
-import { estimateUsage, isBillablePath, isTranscriptionPath } from './openai-usage-estimate.js';
+import {
+  estimateUsage,
+  isBillablePath,
+  isLargeVideo,
+  isTranscriptionPath,
+  parseSeconds,
+} from './openai-usage-estimate.js';
 
 const USAGE = 0;
 const MODEL = 1;
@@ -96,7 +101,6 @@ const PATHS = compileJsonPaths({
   'data[].b64_json': ITEM,
 });
 
-const LARGE_VIDEO_PIXELS = 1_024 * 1_024;
 const IMAGES_MAX = 100;
 /** Maximum models in one evaluation run. */
 const MODELS_MAX = 100;
@@ -381,18 +385,6 @@ export class OpenAiUsageReader implements UsageReader {
 const isRunPath = (path: string): boolean =>
   /\/threads\/(?:[^/]+\/)?runs(?:\/[^/]+(?:\/submit_tool_outputs)?)?$/.test(path) ||
   /\/evals\/[^/]+\/runs\/[^/]+$/.test(path);
-
-/** `text`: JSON, a number or a string with a number. */
-function parseSeconds(text: string | null): number {
-  const seconds = Number(parseJsonString(text, 32) ?? text);
-  return seconds > 0 && seconds <= TOKENS_MAX ? Math.ceil(seconds) : 0;
-}
-
-/** `size`: e.g. `1792x1024`. */
-function isLargeVideo(size: string | null): boolean {
-  const [width, height] = (size ?? '').split('x').map(Number);
-  return (width ?? 0) * (height ?? 0) > LARGE_VIDEO_PIXELS;
-}
 
 function parseErrorName(text: string | null): string {
   const error = asJsonObject(parseJsonObject(text));

@@ -30,6 +30,8 @@ export interface UsageReader extends JsonScanSink {
    * it skips.
    */
   shouldScan(kind: SseEventKind, mentionsUsage: boolean, bytes: Buffer, from: number, to: number): boolean;
+  /** A frame of an AWS event stream that ends it with an error; its document ends afterwards. */
+  onException?(name: string): void;
   /** A document (whole body, one event's data, or one line) has ended. */
   onDocumentEnd(kind: SseEventKind): void;
   /** Called after `onDocumentEnd` for each line of a JSONL body. */

@@ -6,7 +6,7 @@
 import type { UsageFormat } from '../../context/agent-context.js';
 import { foldCase } from '../../scan/walk-json-objects.js';
 
-export interface BodyDialect {
+interface BodyDialect {
   readonly foldName: (name: string) => string;
   /** Names that folding changes although the provider reads them as they are. */
   readonly exactNames: ReadonlySet<string>;

@@ -160,7 +160,7 @@ const WATCHED_BY_DIALECT: ReadonlySet<string> = new Set([...WATCHED, ...HARMLESS
 const INTEGER = /^\d{1,12}$/;
 
 /** The call to which a body belongs. */
-export interface BoundedCall {
+interface BoundedCall {
   readonly format: UsageFormat;
   /** Normalized as metering compares it (`normalizePath`). */
   readonly path: string;
