@@ -25,7 +25,7 @@ const dataplane: FolderRules = {
   'counters/redis': ['counters/redis/client', 'limits'],
   'metering/reading': ['context', 'scan'],
   policy: ['context'],
-  'policy/reservation': ['policy/body', 'scan', 'scan/media'],
+  'policy/reservation': ['context', 'policy/body', 'scan', 'scan/media'],
   'upstream/credentials': ['context'],
   counters: ['counters/memory', 'counters/redis', 'counters/redis/client', 'limits'],
   'metering/bodies': ['metering/reading', 'scan'],
@@ -36,7 +36,7 @@ const dataplane: FolderRules = {
   s3: ['context', 'upstream/credentials'],
   upstream: ['context', 'upstream/credentials', 'upstream/masking'],
   concurrency: ['listener', 'rejection'],
-  metering: ['metering/bodies', 'metering/providers', 'metering/reading'],
+  metering: ['metering/bodies', 'metering/providers', 'metering/reading', 'scan'],
   call: [
     'breaker',
     'concurrency',
@@ -71,6 +71,7 @@ const dataplane: FolderRules = {
     'pricing',
     'rejection',
     'response',
+    'scan',
   ],
   websocket: [
     'call',

@@ -2672,6 +2672,8 @@ export interface components {
             streamed: boolean;
             /** @description The data plane that forwarded the call. */
             dataPlaneId: string;
+            /** @description Cost that the provider itself states in its response, US cents, not rounded; null: it states none. */
+            statedCostCents: number | null;
             /** @description Status of the provider response. 0: the provider sent none. */
             upstreamStatus: number;
             websocket: boolean;
@@ -3311,6 +3313,8 @@ export interface components {
             streamed: boolean;
             /** @description The data plane that forwarded the call. */
             dataPlaneId: string;
+            /** @description Cost that the provider itself states in its response, US cents, not rounded; null: it states none. */
+            statedCostCents: number | null;
         };
         LoginInput: {
             /** Format: email */
@@ -7462,7 +7466,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ExportAgentCallsReply"];
-                    /** @example id,requestId,createdAt,agentId,keyId,providerSlug,accountId,method,path,status,error,model,tokensIn,tokensOut,tokensCacheRead,tokensCacheWrite,tokensReasoning,costCents,usageSource,priceSource,durationMs,ttfbMs,bytesIn,bytesOut,streamed,dataPlaneId */
+                    /** @example id,requestId,createdAt,agentId,keyId,providerSlug,accountId,method,path,status,error,model,tokensIn,tokensOut,tokensCacheRead,tokensCacheWrite,tokensReasoning,costCents,usageSource,priceSource,durationMs,ttfbMs,bytesIn,bytesOut,streamed,dataPlaneId,statedCostCents */
                     "text/csv": string;
                 };
             };
@@ -7672,7 +7676,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ExportAgentCallsReply"];
-                    /** @example id,requestId,createdAt,agentId,keyId,providerSlug,accountId,method,path,status,error,model,tokensIn,tokensOut,tokensCacheRead,tokensCacheWrite,tokensReasoning,costCents,usageSource,priceSource,durationMs,ttfbMs,bytesIn,bytesOut,streamed,dataPlaneId */
+                    /** @example id,requestId,createdAt,agentId,keyId,providerSlug,accountId,method,path,status,error,model,tokensIn,tokensOut,tokensCacheRead,tokensCacheWrite,tokensReasoning,costCents,usageSource,priceSource,durationMs,ttfbMs,bytesIn,bytesOut,streamed,dataPlaneId,statedCostCents */
                     "text/csv": string;
                 };
             };

@@ -208,6 +208,8 @@ function buildUsageRecord(
     month: exchange.admission.result === null ? '' : months.get(exchange.admission.result.month),
     lined: exchange.metering.deferredUsage !== null,
   };
+  const statedCostNanos = reading?.extras.statedCostNanos ?? null;
+  if (statedCostNanos !== null) record.statedCostNanos = statedCostNanos;
   if (exchange.upstreamCall.respondedAtPerfMs > 0)
     record.ttfbMs = Math.round(exchange.upstreamCall.respondedAtPerfMs - exchange.request.startedAtPerfMs);
   return record;

@@ -55,7 +55,7 @@ const UNMETERED = [403, expect.objectContaining({ denied: 'unmetered' })];
 test.each([
   ['an unknown call', '/v1/something', {}, UNMETERED],
   ['a batch', '/v1/messages/batches', { requests: [] }, UNMETERED],
-  ['a model in the path', '/deployments/gpt-5/chat', {}, UNMETERED],
+  ['a path that names its model ambiguously', '/deployments/gpt-5%2Fchat/chat', {}, UNMETERED],
   ['an answer made in the background', CHAT, { background: true }, UNMETERED],
   ['a maximum that is no number', CHAT, { max_tokens: 'many' }, [400, expect.anything()]],
   ['two maxima', CHAT, { max_tokens: 5, max_completion_tokens: 6 }, [400, expect.anything()]],
@@ -74,6 +74,15 @@ test('reservation: covers the whole body and the stated or the agent’s maximum
   expect(gateway.bounded).toMatchObject(
     [7, 40, 21, 80].map((tokensOut, at) => ({ model: 'gpt-5', tokensIn: tokensIn[at], tokensOut, units: 1 })),
   );
+});
+
+test('reservation: takes the model from the path, whatever the body names', async () => {
+  expect(await refused('/deployments/gpt-5-mini/chat', { max_tokens: 7 })).toBeNull();
+  expect(gateway.bounded).toMatchObject([{ model: 'gpt-5-mini', tokensOut: 7 }]);
+  expect(await refused('/deployments/gpt-5-mini/chat', '{"max_tokens":7,"max_tokens":8}')).toEqual([
+    403,
+    expect.objectContaining({ denied: 'model' }),
+  ]);
 });
 
 test('reservation: covers per-unit prices as often as one call can use them', async () => {

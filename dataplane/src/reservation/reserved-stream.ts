@@ -126,7 +126,7 @@ export class ReservedStream implements UpstreamResponseHandler {
       this.#isCut = true;
       this.#pending = [];
       exchange.errorClass = 'budget_cut';
-      this.#relay.endEarly(createBudgetCutEvent(exchange));
+      this.#relay.endEarly((mediaType) => createBudgetCutEvent(exchange, mediaType));
       return;
     }
     exchange.admission.reservedNanos += nanos;

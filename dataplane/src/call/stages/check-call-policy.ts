@@ -2,7 +2,7 @@
  * Checks what the agent may call: sensitive calls, its policy's calls, and a model in the path. A model in the body is
  * checked once the body has arrived.
  */
-import { createBodyModelReader, readModelFromPath } from '../../policy/body/body-model-reader.js';
+import { createBodyModelReader, parseModelFromPath } from '../../policy/body/body-model-reader.js';
 import { type CallRules, getCallRules, type ModelLocation } from '../../policy/call-rules.js';
 import { checkModelsAllowed, createBodyProblemRejection } from '../../rejection/body-model-rejections.js';
 import { createForbiddenRejection, REJECTIONS, type Rejection } from '../../rejection/rejections.js';
@@ -38,7 +38,7 @@ function checkModelAtLocation(exchange: RoutedExchange, rules: CallRules, locati
     if (exchange.admission.bodyModels !== null) return checkModelsAllowed(rules, exchange.admission.bodyModels);
     return setBodyModelReader(exchange, location);
   }
-  const model = readModelFromPath(exchange.routed.target.providerPath, location);
+  const model = parseModelFromPath(exchange.routed.target.providerPath, location);
   return model === null ? createCallForbiddenRejection(exchange) : checkModelsAllowed(rules, [model]);
 }
 

@@ -101,6 +101,7 @@ const READING: UsageReading = {
   model: null,
   source: 'none',
   streamError: null,
+  isMalformed: false,
   extras: {} as UsageReading['extras'],
 };
 

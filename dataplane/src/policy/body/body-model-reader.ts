@@ -51,9 +51,12 @@ export interface BodyModelReader {
   finish(body: Buffer): BodyModelResult;
 }
 
-/** Chooses the reader by content type. `headers`: flat, lower-case names. Returns a problem when no reader applies. */
+/**
+ * Chooses the reader by content type. `unnamed`: the body names no model, because the path does.
+ * `headers`: flat, lower-case names. Returns a problem when no reader applies.
+ */
 export function createBodyModelReader(
-  place: 'json' | 'form' | 'json_or_form' | 'batch',
+  place: 'json' | 'form' | 'json_or_form' | 'batch' | 'unnamed',
   headers: readonly string[],
 ): BodyModelReader | BodyProblem {
   let contentType: string | null = null;
@@ -64,9 +67,29 @@ export function createBodyModelReader(
     contentType = headers[i + 1]!;
   }
   if (contentType === null) return 'media_type';
-  if (place !== 'form' && JSON_TYPE.test(contentType.trim())) return new JsonModelReader(place === 'batch');
-  const boundary = place === 'form' || place === 'json_or_form' ? parseStrictBoundary(contentType.trim()) : null;
-  return boundary === null ? 'media_type' : new FormModelReader(boundary);
+  if (place !== 'form' && JSON_TYPE.test(contentType.trim()))
+    return place === 'unnamed' ? new UnnamedJsonReader() : new JsonModelReader(place === 'batch');
+  const boundary = place === 'json' || place === 'batch' ? null : parseStrictBoundary(contentType.trim());
+  return boundary === null ? 'media_type' : new FormModelReader(boundary, place !== 'unnamed');
+}
+
+/** Only checks that all parsers read the same from the body. */
+class UnnamedJsonReader implements BodyModelReader {
+  readonly #strict = new StrictJsonValidator([], 0);
+
+  get heldBytes(): number {
+    return this.#strict.heldBytes;
+  }
+
+  observe(bytes: Buffer): void {
+    this.#strict.push(bytes);
+  }
+
+  finish(): BodyModelResult {
+    const problem = this.#strict.finish();
+    if (problem === null) return { models: [] };
+    return { problem: problem === 'not_json' ? 'not_readable' : problem };
+  }
 }
 
 class JsonModelReader implements BodyModelReader, JsonScanSink {
@@ -117,7 +140,10 @@ class JsonModelReader implements BodyModelReader, JsonScanSink {
 class FormModelReader implements BodyModelReader {
   readonly heldBytes = 0;
 
-  constructor(readonly boundary: string) {}
+  constructor(
+    readonly boundary: string,
+    readonly isNamed: boolean,
+  ) {}
 
   observe(): void {}
 
@@ -125,6 +151,7 @@ class FormModelReader implements BodyModelReader {
     const fields = parseStrictMultipart(body, this.boundary);
     if (fields === 'not_form') return { problem: 'not_readable' };
     if (fields === 'ambiguous') return { problem: fields };
+    if (!this.isNamed) return { models: [] };
     const named = fields.filter(({ name }) => resemblesModel(name));
     if (named.length > 1 || (named.length === 1 && named[0]!.name !== 'model')) return { problem: 'ambiguous' };
     const model = named[0]?.value ?? null;
@@ -144,29 +171,26 @@ function parseModelString(text: string): string | null {
   }
 }
 
-/** `path:x` or `path_before_colon:x`. */
-export type PathLocation = `path:${string}` | `path_before_colon:${string}`;
-
-/** The model at a location in the path. Null when there is none, or the path is ambiguous. */
-export function readModelFromPath(providerPath: string, location: PathLocation): string | null {
-  const before = location.slice(location.indexOf(':') + 1);
-  return parseModelFromPath(providerPath, before, location.startsWith('path_before_colon:'));
-}
+/** Names that an ARN of Bedrock contains; other resources are known by their whole ARN. */
+const MODEL_ARN = /^arn:[a-z-]+:bedrock:[^/]*:(?:foundation-model|inference-profile)\/([^/]+)$/;
+const BEFORE_COLON = 'path_before_colon:';
 
 /**
- * The model in the path segment after `before`, up to its first colon, or with `hasMethod` to its last one, behind which
- * the method stands. Null when there is none, or the path is ambiguous.
+ * The model in the path. `location`: `path:x`, the segment after x; `path_before_colon:x`, the same up to its last
+ * colon. Null when there is none, or the path is ambiguous. Only an ARN may contain an encoded slash.
  */
-export function parseModelFromPath(providerPath: string, before: string, hasMethod = false): string | null {
+export function parseModelFromPath(providerPath: string, location: string): string | null {
+  const before = location.slice(location.indexOf(':') + 1);
   const segments = providerPath.slice(1).split('/');
   const at = segments.indexOf(before);
   const segment = at === -1 ? undefined : segments[at + 1];
   if (segment === undefined || segments.indexOf(before, at + 1) !== -1) return null;
   try {
     const model = decodeURIComponent(segment);
-    if (/[/%]/.test(model) || model === '') return null;
-    const end = hasMethod ? model.lastIndexOf(':') : model.indexOf(':');
-    return end === -1 ? model : model.slice(0, end);
+    if (/%/.test(model) || (model.includes('/') && !model.startsWith('arn:'))) return null;
+    const colon = location.startsWith(BEFORE_COLON) ? model.lastIndexOf(':') : -1;
+    const name = colon < 0 ? model : model.slice(0, colon);
+    return (MODEL_ARN.exec(name)?.[1] ?? name) || null;
   } catch {
     return null;
   }
