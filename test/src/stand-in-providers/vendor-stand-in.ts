@@ -7,7 +7,7 @@ import { jsonResponse, type StandInResponse } from '@acg/stand-in-provider/stand
 
 type Respond = (request: ReceivedRequest, origin: string) => StandInResponse;
 
-export interface VendorApi {
+interface VendorApi {
   /** Answers by `METHOD /path`, as the SDK writes the path. */
   readonly calls: Readonly<Record<string, Respond>>;
   isAuthorized(request: ReceivedRequest): boolean;
