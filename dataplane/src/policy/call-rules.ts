@@ -3,11 +3,11 @@
  * a built-in provider.
  */
 import type { CallPolicy, SensitiveCall, Upstream } from '../context/agent-context.js';
-import { type CallPattern, matchesCall, parseCallPattern } from './call-pattern.js';
+import { type CallPattern, matchesCall, matchesWildcard, parseCallPattern } from './call-pattern.js';
 import { hasMethodOverride } from './detect-method-override.js';
 import { SensitiveCallDetector } from './detect-sensitive-calls.js';
 import { ModelRule } from './model-rule.js';
-import { splitPathStrictly } from './split-path-strictly-or-leniently.js';
+import { hasEncodedSlash, splitPathStrictly } from './split-path-strictly-or-leniently.js';
 
 /**
  * Where a call names its model. `free`: the method uses no model. `answer`: nowhere; the response states the cost, if
@@ -91,7 +91,8 @@ export class CallRules {
     if (calls === null) return true;
     if (!isPlainPath) return false;
     const segments = splitPathStrictly(providerPath);
-    for (let i = 0; i < calls.length; i++) if (matchesCall(calls[i]!, method, segments)) return true;
+    const matchesSegment = segments.some(hasEncodedSlash) ? matchesUnambiguously : matchesWildcard;
+    for (let i = 0; i < calls.length; i++) if (matchesCall(calls[i]!, method, segments, matchesSegment)) return true;
     return false;
   }
 
@@ -116,6 +117,13 @@ export class CallRules {
     return this.#modelCalls.patterns.find(({ pattern }) => matchesCall(pattern, method, segments))?.at;
   }
 }
+
+/**
+ * A server may read an encoded slash as a separator, and then a `*` would allow calls that the pattern does not show. So
+ * only `**` and a segment pattern that itself names the encoded slash (`*%2F*`) match it.
+ */
+const matchesUnambiguously: typeof matchesWildcard = (pieces, segment) =>
+  matchesWildcard(pieces, segment) && (!hasEncodedSlash(segment) || pieces.some(hasEncodedSlash));
 
 const detectors = new WeakMap<readonly SensitiveCall[], SensitiveCallDetector>();
 

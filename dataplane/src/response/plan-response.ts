@@ -6,7 +6,7 @@ import type { BodyEdit, ResponsePlan } from '../call/response-plan-types.js';
 import type { Injection, Upstream } from '../context/agent-context.js';
 import { filterResponseHead, type ResponseHead } from '../upstream/filter-response-head.js';
 import { BodyMasker, type CredentialMaskPatterns, compileMaskPatterns } from '../upstream/masking/credential-mask.js';
-import { createAnthropicBatchUrlRewriter, rewriteLocation } from '../upstream/response-url-rewrite.js';
+import { createAnthropicBatchUrlRewriter, rewriteUrlHeader } from '../upstream/response-url-rewrite.js';
 import type { GatewayUrlResolver } from './gateway-url.js';
 
 /** Enough to find a provider's throttling code in an error body (docs/contract.md#circuits). */
@@ -45,7 +45,8 @@ export function planResponse(
 ): ResponsePlan {
   const { target, upstream } = exchange.routed;
   const head = filterResponseHead(rawHeaders, getMaskForms(upstream));
-  rewriteLocationHeader(head, upstream);
+  if (head.urlHeaderIndexes !== null)
+    rewriteUrlHeaders(head, head.urlHeaderIndexes, listOrigins(exchange), () => gatewayUrl.resolve(exchange));
   exchange.response.streamed = STREAMED_MEDIA_TYPES.has(head.mediaType);
   const exempt = upstream.failureExemptMarker !== null && upstream.failureStatuses.has(status);
   const edits: BodyEdit[] = [];
@@ -71,8 +72,26 @@ export function planResponse(
   };
 }
 
-function rewriteLocationHeader(head: ResponseHead, upstream: Upstream): void {
-  if (head.locationIndex === -1) return;
-  const value = head.headers[head.locationIndex]!;
-  if (typeof value === 'string') head.headers[head.locationIndex] = rewriteLocation(value, upstream);
+/** A value that is not plain ASCII stays unchanged: it is no valid URL. */
+function rewriteUrlHeaders(
+  { headers }: ResponseHead,
+  indexes: readonly number[],
+  origins: readonly Upstream[],
+  gatewayUrl: () => string,
+): void {
+  for (const i of indexes) {
+    const value = headers[i + 1]!;
+    if (typeof value === 'string') headers[i + 1] = rewriteUrlHeader(headers[i] as string, value, origins, gatewayUrl);
+  }
+}
+
+/** The origins of the called provider, first the one that the call went to. */
+function listOrigins({ routed: { context, upstream } }: RoutedExchange): readonly Upstream[] {
+  const origins = [upstream];
+  const add = (other: Upstream | undefined): void => {
+    if (other?.providerSlug === upstream.providerSlug && other.proxyName !== upstream.proxyName) origins.push(other);
+  };
+  add(context.upstreams.get(upstream.providerSlug));
+  for (const other of context.namedOrigins.values()) add(other);
+  return origins;
 }

@@ -40,8 +40,7 @@ export function signRequest(
   const request = {
     method,
     host,
-    // S3 reads a raw `+` in a path as a plus sign, but aws4 would read it as a space.
-    path: injection.isObjectStorage ? encodePlusInPath(path) : path,
+    path: escapeForSigner(path, injection.isObjectStorage),
     service: injection.service,
     region: injection.region,
     headers: signed,
@@ -89,11 +88,20 @@ export function removeSigningHeaders(headers: readonly string[]): string[] {
   return kept;
 }
 
-function encodePlusInPath(path: string): string {
-  if (!path.includes('+')) return path;
-  const question = path.indexOf('?');
-  if (question === -1) return path.replaceAll('+', '%2B');
-  return path.slice(0, question).replaceAll('+', '%2B') + path.slice(question);
+/** Printable characters that are not allowed raw in a URL. aws4 would encode the whole target again for one of them. */
+const RAW_CHARACTERS = /["<>[\]^`{|}]/g;
+const percentEncode = (char: string): string => `%${char.charCodeAt(0).toString(16).toUpperCase()}`;
+
+/**
+ * The target as aws4 has to read it. Escapes in a query, and in the path of an object, do not change the signature. The
+ * path of another service is signed as it is sent: encoded once more (`%3A` as `%253A`). S3 reads a raw `+` in a path
+ * as a plus sign, but aws4 would read it as a space.
+ */
+function escapeForSigner(target: string, isObjectStorage: boolean): string {
+  const question = target.indexOf('?');
+  const path = question === -1 ? target : target.slice(0, question);
+  const query = question === -1 ? '' : target.slice(question).replace(RAW_CHARACTERS, percentEncode);
+  return isObjectStorage ? path.replaceAll('+', '%2B').replace(RAW_CHARACTERS, percentEncode) + query : path + query;
 }
 
 let lastSecond = -1;

@@ -80,6 +80,21 @@ test.each([
   ['s3', 'PUT /bucket?logging'],
   ['s3', 'PUT /bucket?object-lock'],
   ['s3', 'PUT /bucket/key?X-Amz-Acl=public-read'],
+  ['gitlab', 'PUT /api/v4/projects/7'],
+  ['gitlab', 'PUT /api/v4/projects/a%2Fb'],
+  ['gitlab', 'PUT /api/v4/projects/a%2Fb%2Fc'],
+  ['gitlab', 'PUT /api/v4/projects%2Fa%252Fb%252Fc'],
+  ['gitlab', 'PUT /api/v4/groups/a%2fb%2fc'],
+  ['gitlab', 'POST /api/v4/projects/a%2Fb%2Fc/members'],
+  ['gitlab', 'POST /api/v4/groups/a%2Fb/members/'],
+  ['gitlab', 'POST /api/v4/projects/a%2Fb/hooks'],
+  ['gitlab', 'POST /api/v4/hooks'],
+  ['gitlab', 'PUT /api/v4/projects/a%2Fb/hooks/1'],
+  ['gitlab', 'PUT /api/v4/projects/a%2Fb/integrations/slack'],
+  ['gitlab', 'POST /api/v4/projects/a%2Fb/protected_branches.json'],
+  ['gitlab', 'PUT /api/v4/projects/a%2Fb/repository/branches/feature%2Fx/unprotect'],
+  ['gitlab', 'GET /api/v4/projects/a%2Fb/variables'],
+  ['gitlab', 'POST /api/v4/groups/a%2Fb/saml/7'],
 ])('sensitive calls: %s rejects %s', (slug, line) => {
   expect(isSensitiveCall(slug, line)).toBe(true);
 });
@@ -106,6 +121,9 @@ test.each([
   ['s3', 'GET /bucket?inventory'],
   ['s3', 'PUT /bucket/key?partNumber=1&uploadId=x'],
   ['s3', 'GET /bucket?list-type=2'],
+  ['gitlab', 'GET /api/v4/projects/a%2Fb%2Fc'],
+  ['gitlab', 'PUT /api/v4/projects/a%2Fb/issues/1'],
+  ['gitlab', 'POST /api/v4/projects/a%2Fb/repository/files/src%2Fhooks%2Fmembers%2Fx.ts'],
 ])('sensitive calls: %s allows %s', (slug, line) => {
   expect(isSensitiveCall(slug, line)).toBe(false);
 });
