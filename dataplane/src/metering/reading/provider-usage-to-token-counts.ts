@@ -123,13 +123,16 @@ export function parseOpenAiUsage(usage: JsonObject): UsageCounts | null {
   counts.reasoning = parsePart(outDetails?.reasoning_tokens ?? usage.reasoning_tokens, counts.out - counts.citations);
   counts.audioOut = parsePart(outDetails?.audio_tokens, counts.out);
   counts.imageOut = parsePart(outDetails?.image_tokens, counts.out - counts.audioOut);
-  const connectors = Object.values(asJsonObject(usage.connectors) ?? {}).map((calls) => parseCount(calls) ?? 0);
   const searches = parseCount(usage.num_search_queries ?? usage.num_server_side_tools_used) ?? 0;
-  counts.webSearches = Math.min(
-    SEARCHES_MAX,
-    connectors.reduce((sum, calls) => sum + calls, searches),
-  );
+  counts.webSearches = Math.min(SEARCHES_MAX, searches + sumCalls(asJsonObject(usage.connectors)));
   return counts;
+}
+
+/** Sum of `{"web_search":2}`. */
+function sumCalls(calls: JsonObject | null): number {
+  let sum = 0;
+  for (const tool in calls) sum += parseCount(calls[tool]) ?? 0;
+  return sum;
 }
 
 /** No call costs more; a larger figure is an error. */

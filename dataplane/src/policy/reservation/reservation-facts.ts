@@ -10,7 +10,7 @@ import {
   type JsonSpan,
   walkJson,
 } from '../../scan/walk-json-objects.js';
-import { DIALECT_MEMBERS, getBodyDialect } from './body-dialect.js';
+import { DIALECT_MEMBERS, getBodyDialect, type MemberPath } from './body-dialect.js';
 import { type HostedToolLimits, readHostedToolLimits, TOOL_MEMBERS } from './hosted-tool-limits.js';
 import { type CacheTtl, CONTENT_MEMBERS, ContentFacts, isTextOnlyMember } from './non-text-content-facts.js';
 
@@ -73,13 +73,13 @@ const FORMATS: readonly string[] = ['output_config', 'output_format', 'response_
 /** Citable documents are split into sentences with a mark each. */
 const CITATION_TOKENS_RATIO = 2;
 /** Numbers of answers or images. */
-const ANSWER_MEMBERS: readonly string[] = [
-  'n',
-  'best_of',
-  'num_generations',
-  'generationconfig.candidatecount',
-  'parameters.samplecount',
-  'imagegenerationconfig.numberofimages',
+const ANSWER_MEMBERS: readonly MemberPath[] = [
+  ['n'],
+  ['best_of'],
+  ['num_generations'],
+  ['generationconfig', 'candidatecount'],
+  ['parameters', 'samplecount'],
+  ['imagegenerationconfig', 'numberofimages'],
 ];
 /** Watched members of the document. */
 const DOCUMENT_MEMBERS: readonly string[] = [
@@ -271,20 +271,19 @@ function createReservationFacts(
   };
 }
 
-const SPEED_MEMBERS: readonly string[] = [
-  'service_tier',
-  'speed',
-  'servicetier',
-  'servicetier.type',
-  'performanceconfig.latency',
+const SPEED_MEMBERS: readonly MemberPath[] = [
+  ['service_tier'],
+  ['speed'],
+  ['servicetier'],
+  ['servicetier', 'type'],
+  ['performanceconfig', 'latency'],
 ];
 
-/** The member at a path of at most two folded names; undefined when it is missing. */
-function findMember(document: JsonObjectNode, path: string): JsonSpan | undefined {
-  const [outer, inner] = path.split('.');
-  const span = document.values.get(outer!);
-  if (inner === undefined || span === undefined) return span;
-  const found = document.objects.get(outer!)?.values.get(inner);
+/** Undefined when the member is missing. */
+function findMember(document: JsonObjectNode, path: MemberPath): JsonSpan | undefined {
+  const span = document.values.get(path[0]);
+  if (path.length === 1 || span === undefined) return span;
+  const found = document.objects.get(path[0])?.values.get(path[1]!);
   return found && { ...found, isAltSpelling: found.isAltSpelling === true || span.isAltSpelling === true };
 }
 
