@@ -145,7 +145,7 @@ function parseModelString(text: string): string | null {
 }
 
 /** `path:x` or `path_before_colon:x`. */
-export type PathLocation = `path:${string}` | `path_before_colon:${string}`;
+type PathLocation = `path:${string}` | `path_before_colon:${string}`;
 
 /** The model at a location in the path. Null when there is none, or the path is ambiguous. */
 export function readModelFromPath(providerPath: string, location: PathLocation): string | null {
