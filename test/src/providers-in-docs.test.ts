@@ -30,6 +30,13 @@ test('acg run knows the variables of every provider', async () => {
   );
 });
 
+test('the dashboard writes the names of providers as their files do', async () => {
+  const names = Object.fromEntries(providers.map(({ slug, displayName }) => [slug, displayName]));
+  await expect(`${JSON.stringify(names, null, 2)}\n`).toMatchFileSnapshot(
+    fileURLToPath(new URL('../../controlplane/dashboard/src/messages/provider-names.json', import.meta.url)),
+  );
+});
+
 describe.each(providers)('$slug', (provider) => {
   const { slug } = provider;
   const { basePath, snippets } = sdkOf(provider);

@@ -1209,6 +1209,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/providers/{slug}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A built-in provider with its sensitive calls and its SDK
+         * @description Role: viewer or higher.
+         */
+        get: operations["getProvider"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/session": {
         parameters: {
             query?: never;
@@ -3050,6 +3070,80 @@ export interface components {
                 };
             }[];
         };
+        GetProviderReply: {
+            provider: {
+                slug: string;
+                displayName: string;
+                /** @description The fields of `credentials` of its accounts; empty: no credentials. */
+                credentialFields: {
+                    name: string;
+                    label: string;
+                    required: boolean;
+                    /** @description Whether the form hides the input. */
+                    secret: boolean;
+                    /** @enum {string} */
+                    kind: "text" | "url" | "region";
+                    /** @description What a value looks like. */
+                    placeholder: string | null;
+                    /** @description What to enter, or where to find the value. */
+                    hint: string | null;
+                    /** @description What a value must look like; others are rejected. */
+                    looksLike: string | null;
+                    /** @description The allowed values; null: any. */
+                    values: string[] | null;
+                }[];
+                /** @enum {string|null} */
+                category: "model" | "storage" | "database" | "hosting" | "email" | "saas" | null;
+                /** @description Address of the vendor’s reference. */
+                docs: string | null;
+                /** @description Names of the origins; the path of one beside default is /v1/proxy/{slug}:{origin}/…. */
+                origins: string[];
+                /** @description Calls whose path does not say what they do; rejected unless the account allows them. */
+                opaqueCalls: {
+                    call: string;
+                    why: string | null;
+                }[];
+                /** @description Allow-lists for the calls of a policy. */
+                presets: {
+                    name: string;
+                    calls: string[];
+                    /** @description The least scopes that the credential needs. */
+                    scopes: string | null;
+                }[];
+                /** @description Whether policies may have rules for models. */
+                hasModels: boolean;
+                /** @description Calls that are rejected unless the account allows them, each with its public reference. */
+                sensitiveCalls: {
+                    call: string;
+                    why: string;
+                    source: string;
+                }[];
+                sdk: {
+                    /** @description Variables that point the vendor’s SDK to the gateway. */
+                    env: {
+                        [key: string]: {
+                            /** @description {url} is the address of the provider on the gateway, {token} the gateway token. */
+                            value: string;
+                            /** @description The value of the first of these variables that is set wins. */
+                            keep: string[];
+                        };
+                    };
+                    /** @description Variables that hold a credential of the provider. */
+                    secretEnv: string[];
+                    /** @description Variables that would lead the SDK past the gateway. */
+                    removeEnv: string[];
+                    /** @description What variables cannot configure. */
+                    remark: string | null;
+                    /** @description Path that the SDK expects in its base URL. */
+                    basePath: string;
+                    snippets: {
+                        id: string;
+                        label: string;
+                        code: string;
+                    }[];
+                };
+            };
+        };
         GetStatusReply: {
             /** @enum {string} */
             status: "operational" | "degraded" | "outage";
@@ -3143,37 +3237,8 @@ export interface components {
                     /** @description The least scopes that the credential needs. */
                     scopes: string | null;
                 }[];
-                /** @description Calls that are rejected unless the account allows them. */
-                sensitiveCalls: {
-                    call: string;
-                    why: string;
-                    source: string;
-                }[];
+                /** @description Whether policies may have rules for models. */
                 hasModels: boolean;
-                sdk: {
-                    /** @description Variables that point the vendor’s SDK to the gateway. */
-                    env: {
-                        [key: string]: {
-                            /** @description {url} is the address of the provider on the gateway, {token} the gateway token. */
-                            value: string;
-                            /** @description The value of the first of these variables that is set wins. */
-                            keep: string[];
-                        };
-                    };
-                    /** @description Variables that hold a credential of the provider. */
-                    secretEnv: string[];
-                    /** @description Variables that would lead the SDK past the gateway. */
-                    removeEnv: string[];
-                    /** @description What variables cannot configure. */
-                    remark: string | null;
-                    /** @description Path that the SDK expects in its base URL. */
-                    basePath: string;
-                    snippets: {
-                        id: string;
-                        label: string;
-                        code: string;
-                    }[];
-                };
             }[];
             total: number;
             limit: number;
@@ -4457,6 +4522,7 @@ export type EventList = components['schemas']['EventList'];
 export type EventTypeList = components['schemas']['EventTypeList'];
 export type ExportAgentCallsReply = components['schemas']['ExportAgentCallsReply'];
 export type GetConfigReply = components['schemas']['GetConfigReply'];
+export type GetProviderReply = components['schemas']['GetProviderReply'];
 export type GetStatusReply = components['schemas']['GetStatusReply'];
 export type InviteInput = components['schemas']['InviteInput'];
 export type InvitedReply = components['schemas']['InvitedReply'];
@@ -7045,6 +7111,34 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getProvider: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A built-in provider with its sensitive calls and its SDK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetProviderReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };

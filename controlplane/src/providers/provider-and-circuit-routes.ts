@@ -1,9 +1,11 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import type { Sql } from '../db/postgres-client.js';
+import { NotFound } from '../domain/errors.js';
 import type { App } from '../http/app.js';
 import { PageQuery, PageReply, parsePage } from '../http/limit-offset-pagination.js';
 import { operation } from '../http/operation-id-tag-and-summary.js';
 import type { Catalogue } from './catalogue/catalogue.js';
+import type { Provider } from './catalogue/provider.js';
 import { CircuitOverride, type CircuitOverrideService } from './circuit-override-service.js';
 import type { CustomProviderService } from './custom/custom-provider-service.js';
 import { presentFacts, presentFields, presentSdk } from './custom/present-provider.js';
@@ -28,21 +30,30 @@ const ProviderSdk = Type.Object({
   snippets: Type.Array(Type.Object({ id: Type.String(), label: Type.String(), code: Type.String() })),
 });
 
-const ProviderList = Type.Object({
-  providers: Type.Array(
-    Type.Object({
-      slug: Type.String(),
-      displayName: Type.String(),
-      credentialFields: CredentialFields,
-      ...ProviderFacts,
-      sensitiveCalls: Type.Array(Type.Object({ call: Type.String(), why: Type.String(), source: Type.String() }), {
-        description: 'Calls that are rejected unless the account allows them.',
-      }),
-      hasModels: Type.Boolean(),
-      sdk: ProviderSdk,
+const BuiltInProvider = Type.Object({
+  slug: Type.String(),
+  displayName: Type.String(),
+  credentialFields: CredentialFields,
+  ...ProviderFacts,
+  hasModels: Type.Boolean({ description: 'Whether policies may have rules for models.' }),
+});
+const ProviderList = Type.Object({ providers: Type.Array(BuiltInProvider), ...PageReply });
+const ProviderReply = Type.Object({
+  provider: Type.Object({
+    ...BuiltInProvider.properties,
+    sensitiveCalls: Type.Array(Type.Object({ call: Type.String(), why: Type.String(), source: Type.String() }), {
+      description: 'Calls that are rejected unless the account allows them, each with its public reference.',
     }),
-  ),
-  ...PageReply,
+    sdk: ProviderSdk,
+  }),
+});
+
+const presentListed = (provider: Provider): Static<typeof BuiltInProvider> => ({
+  slug: provider.slug,
+  displayName: provider.displayName,
+  credentialFields: presentFields(provider.credentialFields),
+  ...presentFacts(provider),
+  hasModels: provider.modelCalls.length > 0,
 });
 
 export function providerAndCircuitRoutes(
@@ -100,16 +111,26 @@ export function providerAndCircuitRoutes(
     async ({ actor, query }) => {
       const { limit, offset } = parsePage(query);
       const all = await customProviders.listBuiltIn(actor.orgId);
-      const providers = all.slice(offset, offset + limit).map((provider) => ({
-        slug: provider.slug,
-        displayName: provider.displayName,
-        credentialFields: presentFields(provider.credentialFields),
-        ...presentFacts(provider),
-        sensitiveCalls: provider.file!.sensitive?.map(({ call, why, source }) => ({ call, why, source })) ?? [],
-        hasModels: provider.modelCalls.length > 0,
-        sdk: presentSdk(provider.file!.sdk),
-      }));
+      const providers = all.slice(offset, offset + limit).map(presentListed);
       return { providers, total: all.length, limit, offset };
+    },
+  );
+  app.get(
+    '/v1/providers/:slug',
+    {
+      config: { access: 'viewer', project: {} },
+      schema: {
+        ...operation('Providers', 'getProvider', 'A built-in provider with its sensitive calls and its SDK'),
+        params: Type.Object({ slug: Type.String({ minLength: 1, maxLength: 40 }) }),
+        response: { 200: ProviderReply },
+      },
+    },
+    async ({ actor, params }) => {
+      const provider = (await customProviders.listBuiltIn(actor.orgId)).find(({ slug }) => slug === params.slug);
+      if (provider === undefined) throw new NotFound(`built-in provider ${JSON.stringify(params.slug)}`);
+      const { sensitive = [], sdk } = provider.file!;
+      const sensitiveCalls = sensitive.map(({ call, why, source }) => ({ call, why, source }));
+      return { provider: { ...presentListed(provider), sensitiveCalls, sdk: presentSdk(sdk) } };
     },
   );
 }

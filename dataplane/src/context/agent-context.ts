@@ -114,7 +114,7 @@ interface ModelCall {
   readonly at: string;
 }
 
-export interface UsageRule {
+interface UsageRule {
   /** Call patterns; empty: every call. */
   readonly calls: readonly string[];
   readonly format: UsageFormat;

@@ -97,17 +97,24 @@ test('GET /v1/providers lists the built-in providers', async () => {
       origins: expect.arrayContaining(['default']),
       opaqueCalls: expect.any(Array),
       presets: expect.any(Array),
-      sensitiveCalls: expect.any(Array),
       hasModels: expect.any(Boolean),
-      sdk: {
-        env: expect.any(Object),
-        secretEnv: expect.any(Array),
-        removeEnv: expect.any(Array),
-        remark: provider.sdk.remark,
-        basePath: expect.any(String),
-        snippets: expect.any(Array),
-      },
     });
+  const one = await owner.get('/v1/providers/openai');
+  expect(one.body.provider).toEqual({
+    ...body.providers[0],
+    sensitiveCalls: expect.arrayContaining([
+      { call: '* /v1/organization/**', why: expect.any(String), source: expect.stringMatching(/^https:/) },
+    ]),
+    sdk: {
+      env: { OPENAI_BASE_URL: { value: '{url}/v1', keep: [] }, OPENAI_API_KEY: { value: '{token}', keep: [] } },
+      secretEnv: ['OPENAI_API_KEY', 'OPENAI_ADMIN_KEY'],
+      removeEnv: expect.arrayContaining(['OPENAI_API_BASE']),
+      remark: null,
+      basePath: '/v1',
+      snippets: expect.arrayContaining([{ id: 'curl', label: 'curl', code: expect.stringContaining('{url}/v1/') }]),
+    },
+  });
+  expect((await owner.get('/v1/providers/openia')).status).toBe(404);
 });
 
 test('provider accounts: assigned, listed with exactly their fields, rotated, removed; credentials are never returned', async () => {

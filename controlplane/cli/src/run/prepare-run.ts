@@ -1,7 +1,6 @@
 /**
  * Resolves what `acg run` and `acg env` need: the token, the gateway URL, the providers and the resulting variables.
  */
-import { fetchAllRows } from '../api/call-api-operation.js';
 import { isUuid } from '../api/find-by-name.js';
 import { type AgentSelf, fetchSelf } from '../invocation/data-plane-client.js';
 import type { Invocation } from '../invocation/invocation.js';
@@ -67,9 +66,13 @@ async function findVariables(
   const isAdded = ({ slug, variables }: UsedProvider): boolean =>
     variables === null && self.providers.some((provider) => provider.slug === slug && provider.builtIn === true);
   if (source === 'environment' || !known.some(isAdded)) return known;
-  const listed = await fetchAllRows(await run.getClient(), 'GET /v1/providers', 'providers');
-  return known.map((one) =>
-    isAdded(one) ? { ...one, variables: listed.find(({ slug }) => slug === one.slug)?.sdk ?? null } : one,
+  const client = await run.getClient();
+  return Promise.all(
+    known.map(async (one) => {
+      if (!isAdded(one)) return one;
+      const { provider } = await client.get('/v1/providers/{slug}', { params: { path: { slug: one.slug } } });
+      return { ...one, variables: provider.sdk };
+    }),
   );
 }
 

@@ -16,7 +16,7 @@ interface VariableValue {
 }
 
 /** As `sdk` of `GET /v1/providers`. */
-export interface ProviderVariables {
+interface ProviderVariables {
   readonly env: Readonly<Record<string, VariableValue>>;
   /** Removed from every child, whether or not its agent may use the provider. */
   readonly secretEnv: readonly string[];
@@ -26,7 +26,7 @@ export interface ProviderVariables {
   readonly remark: string | null;
 }
 
-export const BUILT_IN_PROVIDERS: Readonly<Record<string, ProviderVariables>> = builtIn;
+const BUILT_IN_PROVIDERS: Readonly<Record<string, ProviderVariables>> = builtIn;
 
 const CUSTOM_PROVIDER: ProviderVariables = { env: {}, secretEnv: [], removeEnv: [], remark: null };
 
@@ -37,7 +37,7 @@ const SETTABLE: ReadonlySet<string> = new Set(Object.values(BUILT_IN_PROVIDERS).
 const OWN_SUFFIXES = ['API_KEY', 'API_TOKEN', 'TOKEN', 'BASE_URL', 'API_URL', 'API_BASE', 'URL', 'ENDPOINT'];
 
 /** Whether a provider of the gateway's operator may set the variable. Others, such as `NODE_OPTIONS`, run code. */
-export const isSettableVariable = (slug: string, name: string): boolean =>
+const isSettableVariable = (slug: string, name: string): boolean =>
   SETTABLE.has(name) || OWN_SUFFIXES.some((suffix) => name === `${toVariableName(slug)}_${suffix}`);
 
 export interface UsedProvider {

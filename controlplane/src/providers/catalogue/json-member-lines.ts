@@ -19,7 +19,7 @@ interface Level {
   names: Set<string> | null;
 }
 
-export interface MemberLines {
+interface MemberLines {
   /** Line from 1, by JSON pointer. */
   readonly lines: ReadonlyMap<string, number>;
   /** JSON pointers of members whose name occurs twice in their object: JSON.parse keeps the last one. */

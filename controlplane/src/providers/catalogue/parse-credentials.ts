@@ -8,7 +8,7 @@ import { matchesLinearRegex } from './linear-regex.js';
 import type { CredentialField, ProviderRules } from './provider-definition.js';
 
 /** A secret is masked in responses, so it must be long enough not to occur there by chance. */
-export const SECRET_LENGTH_MIN = 8;
+const SECRET_LENGTH_MIN = 8;
 const LENGTH_MAX = 8_192;
 /** Headers and signatures contain the value unchanged. */
 const PRINTABLE_ASCII = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;

@@ -8,7 +8,7 @@ import { CALL_PATTERN } from './call-pattern-schema.js';
 
 const closed = { additionalProperties: false } as const;
 
-export const SLUG_PATTERN = '^[a-z0-9-]{2,40}$';
+const SLUG_PATTERN = '^[a-z0-9-]{2,40}$';
 const FIELD_NAME = '^[a-z][A-Za-z0-9]{0,39}$';
 const ORIGIN_NAME = '^[a-z][a-z0-9-]{0,19}$';
 const HEADER_NAME = "^[a-z0-9!#$%&'*+.^_`|~-]{1,100}$";
@@ -20,19 +20,9 @@ const HTTPS_URL = '^https://[\\x21-\\x7e]+$';
 
 export const CATEGORIES = ['model', 'storage', 'database', 'hosting', 'email', 'saas'] as const;
 export type Category = (typeof CATEGORIES)[number];
-export const CREDENTIAL_KINDS = ['api_key', 'basic', 'sigv4'] as const;
+const CREDENTIAL_KINDS = ['api_key', 'basic', 'sigv4'] as const;
 export const FIELD_KINDS = ['text', 'url', 'region'] as const;
-export const USAGE_FORMATS = [
-  'openai',
-  'anthropic',
-  'gemini',
-  'bedrock',
-  'cohere',
-  'resend',
-  's3',
-  'mcp',
-  'none',
-] as const;
+const USAGE_FORMATS = ['openai', 'anthropic', 'gemini', 'bedrock', 'cohere', 'resend', 's3', 'mcp', 'none'] as const;
 export type UsageFormat = (typeof USAGE_FORMATS)[number];
 /** Providers whose list of model calls other providers may use. */
 export const MODEL_PRESETS = ['openai', 'anthropic'] as const;

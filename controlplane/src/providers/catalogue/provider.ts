@@ -15,14 +15,14 @@ import type {
 } from './provider-definition.js';
 import { type RenderedInjection, renderInjection } from './render-injection.js';
 
-export interface ProviderAddress {
+interface ProviderAddress {
   /** `https://host` and, where an operator or a tenant entered it, a path. */
   readonly baseUrl: string;
   /** The URL was entered by a tenant, so it is checked when saved and at every connect. */
   readonly tenantGiven: boolean;
 }
 
-export interface ProviderSource {
+interface ProviderSource {
   readonly slug: string;
   readonly displayName: string;
   readonly rules: ProviderRules;
