@@ -5,7 +5,12 @@ import type { RoutedExchange } from '../call/exchange.js';
 import type { BodyEdit, ResponsePlan } from '../call/response-plan-types.js';
 import type { Injection, Upstream } from '../context/agent-context.js';
 import { filterResponseHead, type ResponseHead } from '../upstream/filter-response-head.js';
-import { BodyMasker, type CredentialMaskPatterns, compileMaskPatterns } from '../upstream/masking/credential-mask.js';
+import {
+  BodyMasker,
+  type CredentialMaskPatterns,
+  compileMaskPatterns,
+  maskHeaderValue,
+} from '../upstream/masking/credential-mask.js';
 import { createAnthropicBatchUrlRewriter, rewriteLocation } from '../upstream/response-url-rewrite.js';
 import type { GatewayUrlResolver } from './gateway-url.js';
 
@@ -74,5 +79,9 @@ export function planResponse(
 function rewriteLocationHeader(head: ResponseHead, upstream: Upstream): void {
   if (head.locationIndex === -1) return;
   const value = head.headers[head.locationIndex]!;
-  if (typeof value === 'string') head.headers[head.locationIndex] = rewriteLocation(value, upstream);
+  if (typeof value !== 'string') return;
+  // The value is masked already, so a base path that holds a credential must be, too.
+  const { injection, basePath } = upstream;
+  const masked = injection.pathPrefix === null ? basePath : maskHeaderValue(basePath, getMaskForms(upstream));
+  head.headers[head.locationIndex] = rewriteLocation(value, upstream, masked);
 }

@@ -7,9 +7,9 @@ import { PROXY_PREFIX } from './parse-proxy-request-target.js';
 
 /**
  * Rewrites a `Location` value for the agent. A URL of the upstream becomes a path of the proxy, which is valid for
- * every host name of the gateway. Any other URL is returned unchanged.
+ * every host name of the gateway. Any other URL is returned unchanged. `basePath`: the upstream's, as `value` has it.
  */
-export function rewriteLocation(value: string, upstream: Upstream): string {
+export function rewriteLocation(value: string, upstream: Upstream, basePath = upstream.basePath): string {
   let path = value;
   if (!value.startsWith('/') || value.startsWith('//')) {
     const absolute = value.startsWith('//') ? upstream.origin.slice(0, upstream.origin.indexOf('//')) + value : value;
@@ -17,7 +17,7 @@ export function rewriteLocation(value: string, upstream: Upstream): string {
     if (rest === null) return value;
     path = rest;
   }
-  const inside = stripBasePath(path, upstream.basePath);
+  const inside = stripBasePath(path, basePath);
   return inside === null ? value : `${PROXY_PREFIX}${upstream.proxyName}${inside}`;
 }
 
