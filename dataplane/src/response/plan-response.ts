@@ -5,8 +5,17 @@ import type { RoutedExchange } from '../call/exchange.js';
 import type { BodyEdit, ResponsePlan } from '../call/response-plan-types.js';
 import type { Injection, Upstream } from '../context/agent-context.js';
 import { filterResponseHead, type ResponseHead } from '../upstream/filter-response-head.js';
-import { BodyMasker, type CredentialMaskPatterns, compileMaskPatterns } from '../upstream/masking/credential-mask.js';
-import { createAnthropicBatchUrlRewriter, rewriteUrlHeader } from '../upstream/response-url-rewrite.js';
+import {
+  BodyMasker,
+  type CredentialMaskPatterns,
+  compileMaskPatterns,
+  maskHeaderValue,
+} from '../upstream/masking/credential-mask.js';
+import {
+  createAnthropicBatchUrlRewriter,
+  type RewrittenOrigin,
+  rewriteUrlHeader,
+} from '../upstream/response-url-rewrite.js';
 import type { GatewayUrlResolver } from './gateway-url.js';
 
 /** Enough to find a provider's throttling code in an error body (docs/contract.md#circuits). */
@@ -76,7 +85,7 @@ export function planResponse(
 function rewriteUrlHeaders(
   { headers }: ResponseHead,
   indexes: readonly number[],
-  origins: readonly Upstream[],
+  origins: readonly RewrittenOrigin[],
   gatewayUrl: () => string,
 ): void {
   for (const i of indexes) {
@@ -86,12 +95,19 @@ function rewriteUrlHeaders(
 }
 
 /** The origins of the called provider, first the one that the call went to. */
-function listOrigins({ routed: { context, upstream } }: RoutedExchange): readonly Upstream[] {
-  const origins = [upstream];
+function listOrigins({ routed: { context, upstream } }: RoutedExchange): readonly RewrittenOrigin[] {
+  const origins = [toRewrittenOrigin(upstream)];
   const add = (other: Upstream | undefined): void => {
-    if (other?.providerSlug === upstream.providerSlug && other.proxyName !== upstream.proxyName) origins.push(other);
+    if (other?.providerSlug === upstream.providerSlug && other.proxyName !== upstream.proxyName)
+      origins.push(toRewrittenOrigin(other));
   };
   add(context.upstreams.get(upstream.providerSlug));
   for (const other of context.namedOrigins.values()) add(other);
   return origins;
 }
+
+/** Header values are masked already, so a base path that holds a credential must be, too. */
+const toRewrittenOrigin = (upstream: Upstream): RewrittenOrigin =>
+  upstream.injection.pathPrefix === null
+    ? upstream
+    : { ...upstream, basePath: maskHeaderValue(upstream.basePath, getMaskForms(upstream)) };

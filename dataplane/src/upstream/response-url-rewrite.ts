@@ -14,6 +14,9 @@ export const URL_HEADERS: ReadonlySet<string> = new Set([
   'x-goog-upload-control-url',
 ]);
 
+/** An origin of the provider. `basePath`: as response headers have it, so with a credential in it masked. */
+export type RewrittenOrigin = Pick<Upstream, 'origin' | 'basePath' | 'proxyName'>;
+
 /** Bounds the growth of a response head: a rewritten URL can be longer than the provider's. */
 const LINKS_MAX = 64;
 
@@ -25,7 +28,7 @@ const LINKS_MAX = 64;
 export function rewriteUrlHeader(
   name: string,
   value: string,
-  origins: readonly Upstream[],
+  origins: readonly RewrittenOrigin[],
   gatewayUrl: () => string,
 ): string {
   if (name === 'link') return rewriteLinks(value, origins, gatewayUrl);
@@ -35,7 +38,7 @@ export function rewriteUrlHeader(
 }
 
 /** Rewrites each `<URL>` of a `Link` value, at most {@link LINKS_MAX}. */
-function rewriteLinks(value: string, origins: readonly Upstream[], gatewayUrl: () => string): string {
+function rewriteLinks(value: string, origins: readonly RewrittenOrigin[], gatewayUrl: () => string): string {
   let out = '';
   let copied = 0;
   for (let count = 0, open = value.indexOf('<'); open !== -1 && count < LINKS_MAX; count++) {
@@ -52,7 +55,7 @@ function rewriteLinks(value: string, origins: readonly Upstream[], gatewayUrl: (
 }
 
 /** Path of the proxy for a URL of one of the origins, or for a path of the first one; null for any other URL. */
-function toProxyPath(url: string, origins: readonly Upstream[]): string | null {
+function toProxyPath(url: string, origins: readonly RewrittenOrigin[]): string | null {
   const own = origins[0]!;
   if (url.startsWith('/') && !url.startsWith('//')) return toPathOf(own, url);
   const absolute = url.startsWith('//') ? own.origin.slice(0, own.origin.indexOf('//')) + url : url;
@@ -64,7 +67,7 @@ function toProxyPath(url: string, origins: readonly Upstream[]): string | null {
   return null;
 }
 
-function toPathOf({ basePath, proxyName }: Upstream, path: string): string | null {
+function toPathOf({ basePath, proxyName }: RewrittenOrigin, path: string): string | null {
   const inside = stripBasePath(path, basePath);
   return inside === null ? null : `${PROXY_PREFIX}${proxyName}${inside}`;
 }
