@@ -255,7 +255,7 @@ test('a call that waits for a dial leaves when its agent does', async () => {
   expect([dials.begun.length, gateway.admissions.length]).toEqual([1, 1]);
 });
 
-test('a call that waits too long for the dials of others gets 504', async () => {
+test('a call that waits too long for the dials of others gets 504, which says nothing about the provider', async () => {
   const impatient = await ProxyFixture.start(
     createContext([createUpstream(upstream.origin)]),
     { connectTimeoutMs: 20 },
@@ -268,7 +268,9 @@ test('a call that waits too long for the dials of others gets 504', async () => 
   await call('/first');
   const second = await call('/second');
   await second.waitForText('HTTP/1.1 504 ');
-  expect([dials.begun.length, gateway.admissions.length, gateway.records.length]).toEqual([1, 0, 0]);
+  await waitUntil(() => gateway.server.inflight === 1);
+  expect(gateway.records).toMatchObject([{ error: 'timeout', status: 0, responseStatus: 504, circuitOutcome: 0 }]);
+  expect([dials.begun.length, gateway.admissions.length]).toEqual([1, 0]);
 });
 
 test('a body that streams is sent after admission', async () => {

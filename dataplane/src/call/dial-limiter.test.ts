@@ -23,7 +23,7 @@ class Harness {
   enter(providerSlug = 'openai'): RoutedExchange {
     const context = { agentId: 'agent-1', agentLimits: AGENT_LIMITS };
     const exchange = createTestExchange({ routed: { context, upstream: { providerSlug } } });
-    this.limiter.enter(exchange, 0, () => void this.dialing.push(exchange));
+    this.limiter.enter(exchange, 0, { onMayDial: (call) => void this.dialing.push(call), onTimedOut: () => {} });
     return exchange;
   }
 

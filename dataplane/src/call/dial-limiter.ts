@@ -1,8 +1,7 @@
 /**
  * Bounds the upstream connections that calls open before the limits have counted them. A call over a limit is rejected
  * before it dials. The calls of one agent to one provider have at most as many dials open as the limits would admit
- * calls now; the others wait for one of these dials, and get 504 where that takes too long. Consumes nothing from any
- * limit.
+ * calls now; the others wait for one of these dials, but not for long. Consumes nothing from any limit.
  */
 import type { Counters, LimitSnapshot } from '../limits/counters-interface.js';
 import { countAdmissibleCalls, precheckLimits } from '../rejection/precheck-limits.js';
@@ -12,10 +11,17 @@ import type { Exchange, RoutedExchange } from './exchange.js';
 /** How often a call may wait for a dial of another call that ends in a timeout. */
 const TIMEOUTS_AWAITED = 2;
 
+interface DialCallbacks {
+  /** The call may dial. Runs possibly within {@link DialLimiter.enter}. */
+  onMayDial(exchange: RoutedExchange): void;
+  /** The call has waited too long for the dials of others. */
+  onTimedOut(exchange: RoutedExchange): void;
+}
+
 interface WaitingCall {
   readonly exchange: RoutedExchange;
   readonly reservationNanos: number;
-  readonly onMayDial: (exchange: RoutedExchange) => void;
+  readonly callbacks: DialCallbacks;
   readonly timeout: NodeJS.Timeout;
   /** Number of the call in the order of arrival. */
   readonly arrival: number;
@@ -52,8 +58,8 @@ export class DialLimiter {
     return this.#lanes.size;
   }
 
-  /** Calls `onMayDial` once the call may dial, possibly at once, or rejects it. {@link release} must follow. */
-  enter(exchange: RoutedExchange, reservationNanos: number, onMayDial: (exchange: RoutedExchange) => void): void {
+  /** Calls one of the callbacks, or rejects the call. {@link release} must follow `onMayDial`. */
+  enter(exchange: RoutedExchange, reservationNanos: number, callbacks: DialCallbacks): void {
     const { context, upstream } = exchange.routed;
     const key = `${context.agentId} ${upstream.providerSlug}`;
     let lane = this.#lanes.get(key);
@@ -61,9 +67,12 @@ export class DialLimiter {
       lane = { key, dialing: 0, waiting: new Map(), isPeeking: false, mustPeekAgain: false };
       this.#lanes.set(key, lane);
     }
-    const timeout = setTimeout(() => exchange.reject(REJECTIONS.upstreamTimeout), this.#waitMsMax);
+    const timeout = setTimeout(() => {
+      this.release(exchange);
+      callbacks.onTimedOut(exchange);
+    }, this.#waitMsMax);
     this.#arrivals++;
-    lane.waiting.set(exchange, { exchange, reservationNanos, onMayDial, timeout, arrival: this.#arrivals });
+    lane.waiting.set(exchange, { exchange, reservationNanos, callbacks, timeout, arrival: this.#arrivals });
     this.#laneOf.set(exchange, lane);
     this.#peek(lane);
   }
@@ -105,7 +114,7 @@ export class DialLimiter {
 
   /** `snapshot`: null where the store is unavailable, which bounds nothing for calls that may pass unchecked. */
   #decide(lane: Lane, lastArrival: number, snapshot: LimitSnapshot | null): void {
-    for (const { exchange, reservationNanos, onMayDial, timeout, arrival } of lane.waiting.values()) {
+    for (const { exchange, reservationNanos, callbacks, timeout, arrival } of lane.waiting.values()) {
       if (arrival > lastArrival) return;
       const { agentLimits } = exchange.routed.context;
       let rejection: Rejection | null = null;
@@ -120,7 +129,7 @@ export class DialLimiter {
       clearTimeout(timeout);
       lane.waiting.delete(exchange);
       lane.dialing++;
-      onMayDial(exchange);
+      callbacks.onMayDial(exchange);
     }
   }
 

@@ -305,6 +305,16 @@ describe('the second send', () => {
     await agent.waitForText('two');
   });
 
+  test('is rejected where the credential of its time cannot be sent: 400 and one record', async () => {
+    const { agent, peer } = await startSecondCall();
+    useContext({}, 'Bearer a\nb');
+    closeConnection(peer);
+    await agent.waitForText('HTTP/1.1 400 ');
+    expect(await laterRecords()).toMatchObject([{ error: 'retry_rejected', responseStatus: 400, circuitOutcome: 0 }]);
+    await waitUntil(() => gateway.pools.idleConnectionCount === 1);
+    expect([upstream.text.split('/second ').length, gateway.bugs]).toEqual([2, 0]);
+  });
+
   test('is not made for an agent that was paused meanwhile', async () => {
     dials.isHolding = false;
     const { agent, peer } = await startSecondCall();

@@ -83,6 +83,7 @@ export class Relay implements IdleResponse {
   onConnect(abort: (error?: Error) => void): void {
     const exchange = this.#exchange;
     exchange.upstreamCall.requestSent = true;
+    exchange.upstreamCall.onResendRejected = null;
     if (!exchange.wasForwarded) exchange.advanceTo(Phase.FORWARDED);
     this.#abortUpstream = abort;
   }

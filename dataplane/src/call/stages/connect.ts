@@ -18,8 +18,18 @@ export interface ConnectDeps {
   readonly failures: Pick<FailureHandler, 'settleAndRespondToConnectFailure'>;
 }
 
+/** The call waited too long for the dials of other calls of its agent. */
+class DialWaitTimeout extends Error {
+  readonly code = 'DIALS_BUSY';
+}
+
 /** Takes a kept connection. Where there is none, prechecks the limits and waits until the call may dial. */
 export function createTakeConnectionStage(deps: ConnectDeps, advance: Advance): RoutedStage {
+  const dialCallbacks = {
+    onMayDial: advance,
+    onTimedOut: (exchange: RoutedExchange) =>
+      deps.failures.settleAndRespondToConnectFailure(exchange, new DialWaitTimeout('other calls dial for too long')),
+  };
   return (exchange) => {
     if (takeIdleConnection(exchange, deps)) return NEXT;
     const reservationNanos = computeMissingReservation(exchange, deps.metering);
@@ -28,7 +38,7 @@ export function createTakeConnectionStage(deps: ConnectDeps, advance: Advance): 
       return DONE;
     }
     exchange.access.needsRecheck = true;
-    deps.dialLimiter.enter(exchange, reservationNanos, advance);
+    deps.dialLimiter.enter(exchange, reservationNanos, dialCallbacks);
     return WAIT;
   };
 }

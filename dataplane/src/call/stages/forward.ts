@@ -42,7 +42,6 @@ export function createForwardStage(
     upstreamCall.operation = relay;
     upstreamCall.dispatchedAtPerfMs ||= performance.now() - upstreamCall.connectMs;
     upstreamCall.repeatable = connection.isKept && isRepeatable(call) ? { body: call.body as Buffer | null } : null;
-    upstreamCall.onResendRejected = null;
     admission.unusedSincePerfMs = 0;
     try {
       const held = admission.reservedNanos > 0 && admission.reservedOutput !== null;

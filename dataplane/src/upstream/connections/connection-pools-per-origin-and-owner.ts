@@ -225,7 +225,7 @@ export function classifyFailure(error: Error, wasSent: boolean): TransportFailur
   const code = (error as { code?: unknown }).code;
   if (code === 'EGRESS_REFUSED') return 'egress_refused';
   if (code === 'LOOKUPS_BUSY') return 'lookups_busy'; // A limit of this gateway; it says nothing about the address.
-  if (code === 'ETIMEDOUT') return 'timeout';
+  if (code === 'ETIMEDOUT' || code === 'DIALS_BUSY') return 'timeout';
   return wasSent ? 'reset' : 'connect';
 }
 
@@ -244,6 +244,7 @@ const LOCAL_ERROR_CODES: ReadonlySet<unknown> = new Set([
   'EPERM',
   'EGRESS_REFUSED',
   'LOOKUPS_BUSY',
+  'DIALS_BUSY',
 ]);
 
 /** Whether a call or a connect failed because of a limit or policy of this machine. */
