@@ -1,0 +1,200 @@
+/**
+ * Judges a simulation by what reached the provider. No 60 s hold more calls than the limit per minute and no day more
+ * than the limit per day, but for two exceptions (docs/decisions.md): uses whose record a failover or FLUSHALL took, and
+ * rights used after the machine's clock had stood still. No call is rejected that fits by uses, and none waits longer
+ * than a term.
+ */
+import { type DataLoss, type Decision, type DecisionHistory, LIMITS_DELAY_US, type ProviderCall } from './decision-history.js';
+import { ReferenceUses } from './reference-uses.js';
+import { maxUnusedRights } from './rights-messages.js';
+import { CALM_NETWORK, type Schedule } from './schedule.js';
+
+export interface Verdict {
+  /** Empty: the schedule kept all promises. */
+  readonly violations: string[];
+  /** Windows over the limit by calls of an exception, and the most calls over it. */
+  windowsOverLimit: number;
+  mostOverLimit: number;
+}
+
+export function judge(schedule: Schedule, history: DecisionHistory): Verdict {
+  const verdict: Verdict = { violations: [...history.misuses], windowsOverLimit: 0, mostOverLimit: 0 };
+  const days = checkRejections(schedule, history, verdict);
+  const exceptions = new Exceptions(schedule, history);
+  checkMinutes(schedule, history, exceptions, verdict);
+  checkDays(history, days, exceptions, verdict);
+  exceptions.checkBounds(verdict);
+  checkWaits(schedule, history, verdict);
+  return verdict;
+}
+
+/** Finds out which calls the store could not count when it last decided for a window. */
+class Exceptions {
+  constructor(
+    readonly schedule: Schedule,
+    readonly history: DecisionHistory,
+  ) {}
+
+  /** `lastUs`: the last decision that the calls of the window rest on. */
+  isExempt(call: ProviderCall, lastUs: number): boolean {
+    if (call.isAfterStoppedClock) return true;
+    const { right, basis } = call;
+    const { loss } = basis;
+    if (loss === null || loss.atUs > lastUs) return false;
+    if (right === null) return true;
+    if (this.#isCounted(basis.message.writer, right, lastUs)) return false;
+    // For one term the new server leaves room for the rights that were in use.
+    return this.#wasStatedToLostServer(call) || lastUs > loss.nextDecisionUs + this.schedule.rules.termUs;
+  }
+
+  /** At most the rights of one grant, for each pause and for each loss and writer. */
+  checkBounds({ violations }: Verdict): void {
+    const { limits, rules, faults } = this.schedule;
+    const all = [limits, ...faults.flatMap((fault) => (fault.kind === 'new limits' ? [fault.limits] : []))];
+    const most = Math.max(...all.map((one) => maxUnusedRights(rules, one)));
+    const counts = new Map<string, number>();
+    for (const call of this.history.providerCalls) {
+      const { writer } = call.basis.message;
+      const { loss, atUs } = call.basis;
+      if (call.right === null) continue;
+      const isLost = loss !== null && !this.#wasStatedToLostServer(call);
+      const keys = [
+        ...(call.isAfterStoppedClock ? [`${writer} used after a stopped clock, granted at ${atUs} µs`] : []),
+        ...(isLost ? [`${writer} lost at ${loss.atUs} µs`] : []),
+      ];
+      for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
+    }
+    for (const [key, count] of counts) if (count > most) violations.push(`${count} rights of ${key}, more than ${most}`);
+  }
+
+  #isCounted(writer: string, right: number, byUs: number): boolean {
+    return this.history.decisions.some(
+      ({ atUs, message, loss }) =>
+        message.writer === writer &&
+        atUs <= byUs &&
+        (loss === null || loss.atUs > byUs) &&
+        message.confirmed < right &&
+        right <= message.total,
+    );
+  }
+
+  #wasStatedToLostServer({ basis, right }: ProviderCall): boolean {
+    return this.history.decisions.some(
+      ({ message, loss }) => message.writer === basis.message.writer && loss === basis.loss && message.total >= right!,
+    );
+  }
+}
+
+/** Checks the calls of one window, given all of them. */
+function checkWindow(
+  name: string,
+  calls: readonly ProviderCall[],
+  limitOf: (call: ProviderCall) => number,
+  exceptions: Exceptions,
+  verdict: Verdict,
+): void {
+  // A change of limits takes effect within a second: the highest one in force for any of the calls.
+  const limit = Math.max(...calls.map(limitOf));
+  if (calls.length <= limit) return;
+  const lastUs = Math.max(...calls.map(({ basis }) => basis.atUs));
+  const counted = calls.filter((call) => !exceptions.isExempt(call, lastUs)).length;
+  if (counted > limit) {
+    verdict.violations.push(`${counted} calls in ${name} until ${calls.at(-1)!.atUs} µs, limit ${limit}`);
+  } else {
+    verdict.windowsOverLimit++;
+    verdict.mostOverLimit = Math.max(verdict.mostOverLimit, calls.length - limit);
+  }
+}
+
+function checkMinutes(
+  { rules, limits, faults }: Schedule,
+  { providerCalls }: DecisionHistory,
+  exceptions: Exceptions,
+  verdict: Verdict,
+): void {
+  const lowest = Math.min(
+    limits.requestsPerMinute,
+    ...faults.map((fault) => (fault.kind === 'new limits' ? fault.limits.requestsPerMinute : Infinity)),
+  );
+  const calls = providerCalls.toSorted((one, other) => one.atUs - other.atUs);
+  let first = 0;
+  calls.forEach(({ atUs }, last) => {
+    while (calls[first]!.atUs <= atUs - rules.minuteUs) first++;
+    if (last - first < lowest) return;
+    const limitOf = ({ basis }: ProviderCall): number => basis.message.limits.requestsPerMinute;
+    checkWindow('a minute', calls.slice(first, last + 1), limitOf, exceptions, verdict);
+  });
+}
+
+/** A day of the store, with the time since the day before. */
+interface StoreDay {
+  readonly fromUs: number;
+  readonly endUs: number;
+}
+
+function checkDays(
+  { providerCalls }: DecisionHistory,
+  days: readonly StoreDay[],
+  exceptions: Exceptions,
+  verdict: Verdict,
+): void {
+  for (const { fromUs, endUs } of days) {
+    const calls = providerCalls.filter(({ decidedAtUs }) => decidedAtUs >= fromUs && decidedAtUs < endUs);
+    if (calls.length === 0) continue;
+    checkWindow('a day', calls, ({ basis }) => basis.message.limits.requestsPerDay, exceptions, verdict);
+  }
+}
+
+/** Checks that a rejected call did not fit by uses. Returns the store's days. */
+function checkRejections(schedule: Schedule, { decisions, losses }: DecisionHistory, verdict: Verdict): StoreDay[] {
+  const { rules, network, faults } = schedule;
+  const isCalm = network === CALM_NETWORK && faults.length === 0;
+  const days: StoreDay[] = [];
+  let reference = new ReferenceUses(rules);
+  const addDays = (untilUs: number): void => {
+    reference.dayStartsUs.forEach((startUs, i) => {
+      const fromUs = i === 0 ? Number.NEGATIVE_INFINITY : reference.dayStartsUs[i - 1]! + rules.dayUs;
+      days.push({ fromUs, endUs: Math.min(startUs + rules.dayUs, untilUs) });
+    });
+  };
+  const lossesToCome: DataLoss[] = [...losses];
+  decisions.forEach((decision, i) => {
+    const { atUs, message, reply } = decision;
+    for (let loss = lossesToCome[0]; loss !== undefined && loss.nextDecisionUs <= atUs; loss = lossesToCome[0]) {
+      lossesToCome.shift();
+      addDays(loss.atUs);
+      reference = new ReferenceUses(rules);
+      const kept = (earlier: Decision): boolean => earlier.loss === null || earlier.loss.atUs > loss!.atUs;
+      for (const earlier of decisions.slice(0, i).filter(kept)) {
+        reference.applyMessage(earlier);
+        reference.applyReply(earlier);
+      }
+    }
+    reference.applyMessage(decision);
+    const { requestsPerMinute, requestsPerDay } = message.limits;
+    if (reply.admittedCount < message.requestCount && reply.otherOutcome === 'rejected') {
+      const minute = reference.minute(atUs) + reply.admittedCount;
+      const day = reference.day(atUs) + reply.admittedCount;
+      if (minute < requestsPerMinute && day < requestsPerDay)
+        verdict.violations.push(`a call was rejected at ${atUs} µs with ${minute} of ${requestsPerMinute} used`);
+    }
+    if (isCalm && reference.unreturned(atUs) > 0)
+      verdict.violations.push(`rights were not returned in time at ${atUs} µs, without any fault`);
+    reference.applyReply(decision);
+  });
+  addDays(Number.POSITIVE_INFINITY);
+  return days;
+}
+
+/** No call is told to wait a term after the first time, unless the server or limits changed meanwhile. */
+function checkWaits({ rules }: Schedule, { waits, losses, limitChangesUs }: DecisionHistory, verdict: Verdict): void {
+  const disturbances = [
+    ...losses.map(({ atUs, nextDecisionUs }) => ({ fromUs: atUs, untilUs: nextDecisionUs })),
+    ...limitChangesUs.map((atUs) => ({ fromUs: atUs, untilUs: atUs + LIMITS_DELAY_US + rules.termUs })),
+  ];
+  for (const { firstAtUs, atUs } of waits) {
+    if (atUs - firstAtUs < rules.termUs) continue;
+    if (disturbances.some(({ fromUs, untilUs }) => fromUs <= atUs && untilUs >= firstAtUs)) continue;
+    verdict.violations.push(`a call that waited since ${firstAtUs} µs had to wait on at ${atUs} µs`);
+  }
+}
