@@ -25,12 +25,15 @@ export class EventQueue {
     this.#heap[at] = event;
   }
 
-  /** Runs events until none is left. */
-  runAll(): void {
+  /** Runs events until none is left. False: some are left after `most`. */
+  runAll(most: number): boolean {
+    let count = 0;
     for (let event = this.#takeFirst(); event !== undefined; event = this.#takeFirst()) {
+      if (++count > most) return false;
       this.nowUs = event.atUs;
       event.run();
     }
+    return true;
   }
 
   #takeFirst(): Event | undefined {

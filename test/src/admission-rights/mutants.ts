@@ -73,8 +73,8 @@ export const MUTANTS: Readonly<Record<string, RightsLogic>> = {
   ),
   'rule 2: an older message frees rights that were granted since': withStore(
     class extends RightsStore {
-      protected override freesRights({ returnsRights }: RightsMessage): boolean {
-        return returnsRights;
+      protected override freesRights({ version, voidBelowVersion }: RightsMessage): boolean {
+        return version === voidBelowVersion;
       }
     },
   ),

@@ -19,8 +19,8 @@ export interface Verdict {
 
 export function judge(schedule: Schedule, history: DecisionHistory): Verdict {
   const verdict: Verdict = { violations: [...history.misuses], windowsOverLimit: 0, mostOverLimit: 0 };
-  const days = checkRejections(schedule, history, verdict);
-  const exceptions = new Exceptions(schedule, history);
+  const { days, countedTotals } = checkRejections(schedule, history, verdict);
+  const exceptions = new Exceptions(schedule, history, countedTotals);
   checkMinutes(schedule, history, exceptions, verdict);
   checkDays(history, days, exceptions, verdict);
   exceptions.checkBounds(verdict);
@@ -33,6 +33,8 @@ class Exceptions {
   constructor(
     readonly schedule: Schedule,
     readonly history: DecisionHistory,
+    /** For each decision the total of its writer that the server had counted before. */
+    readonly countedTotals: readonly number[],
   ) {}
 
   /** `lastUs`: the last decision that the calls of the window rest on. */
@@ -67,13 +69,14 @@ class Exceptions {
     for (const [key, count] of counts) if (count > most) violations.push(`${count} rights of ${key}, more than ${most}`);
   }
 
+  /** Whether a server that still has its data counted the use. */
   #isCounted(writer: string, right: number, byUs: number): boolean {
     return this.history.decisions.some(
-      ({ atUs, message, loss }) =>
+      ({ atUs, message, loss }, i) =>
         message.writer === writer &&
         atUs <= byUs &&
         (loss === null || loss.atUs > byUs) &&
-        message.confirmed < right &&
+        this.countedTotals[i]! < right &&
         right <= message.total,
     );
   }
@@ -130,6 +133,8 @@ function checkMinutes(
 interface StoreDay {
   readonly fromUs: number;
   readonly endUs: number;
+  /** Decisions before it knew of other days, because the server had other data. */
+  readonly decidedFromUs: number;
 }
 
 function checkDays(
@@ -138,23 +143,29 @@ function checkDays(
   exceptions: Exceptions,
   verdict: Verdict,
 ): void {
-  for (const { fromUs, endUs } of days) {
+  for (const { fromUs, endUs, decidedFromUs } of days) {
     const calls = providerCalls.filter(({ decidedAtUs }) => decidedAtUs >= fromUs && decidedAtUs < endUs);
-    if (calls.length === 0) continue;
+    if (!calls.some(({ basis }) => basis.atUs >= decidedFromUs)) continue;
     checkWindow('a day', calls, ({ basis }) => basis.message.limits.requestsPerDay, exceptions, verdict);
   }
 }
 
-/** Checks that a rejected call did not fit by uses. Returns the store's days. */
-function checkRejections(schedule: Schedule, { decisions, losses }: DecisionHistory, verdict: Verdict): StoreDay[] {
+/** Checks that a rejected call did not fit by uses. */
+function checkRejections(
+  schedule: Schedule,
+  { decisions, losses }: DecisionHistory,
+  verdict: Verdict,
+): { readonly days: readonly StoreDay[]; readonly countedTotals: readonly number[] } {
   const { rules, network, faults } = schedule;
   const isCalm = network === CALM_NETWORK && faults.length === 0;
   const days: StoreDay[] = [];
+  const countedTotals: number[] = [];
   let reference = new ReferenceUses(rules);
+  let decidedFromUs = Number.NEGATIVE_INFINITY;
   const addDays = (untilUs: number): void => {
     reference.dayStartsUs.forEach((startUs, i) => {
       const fromUs = i === 0 ? Number.NEGATIVE_INFINITY : reference.dayStartsUs[i - 1]! + rules.dayUs;
-      days.push({ fromUs, endUs: Math.min(startUs + rules.dayUs, untilUs) });
+      days.push({ fromUs, endUs: Math.min(startUs + rules.dayUs, untilUs), decidedFromUs });
     });
   };
   const lossesToCome: DataLoss[] = [...losses];
@@ -163,6 +174,7 @@ function checkRejections(schedule: Schedule, { decisions, losses }: DecisionHist
     for (let loss = lossesToCome[0]; loss !== undefined && loss.nextDecisionUs <= atUs; loss = lossesToCome[0]) {
       lossesToCome.shift();
       addDays(loss.atUs);
+      decidedFromUs = loss.atUs;
       reference = new ReferenceUses(rules);
       const kept = (earlier: Decision): boolean => earlier.loss === null || earlier.loss.atUs > loss!.atUs;
       for (const earlier of decisions.slice(0, i).filter(kept)) {
@@ -170,7 +182,7 @@ function checkRejections(schedule: Schedule, { decisions, losses }: DecisionHist
         reference.applyReply(earlier);
       }
     }
-    reference.applyMessage(decision);
+    countedTotals.push(reference.applyMessage(decision));
     const { requestsPerMinute, requestsPerDay } = message.limits;
     if (reply.admittedCount < message.requestCount && reply.otherOutcome === 'rejected') {
       const minute = reference.minute(atUs) + reply.admittedCount;
@@ -183,7 +195,7 @@ function checkRejections(schedule: Schedule, { decisions, losses }: DecisionHist
     reference.applyReply(decision);
   });
   addDays(Number.POSITIVE_INFINITY);
-  return days;
+  return { days, countedTotals };
 }
 
 /** No call is told to wait a term after the first time, unless the server or limits changed meanwhile. */

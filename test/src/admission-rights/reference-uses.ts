@@ -6,7 +6,7 @@ import type { Decision } from './decision-history.js';
 import type { RightsRules } from './rights-messages.js';
 
 interface WriterRights {
-  version: number;
+  grantedVersion: number;
   stated: number;
   ceiling: number;
   untilUs: number;
@@ -22,26 +22,25 @@ export class ReferenceUses {
 
   constructor(readonly rules: RightsRules) {}
 
-  /** Takes the message of a decision, before its own admissions. */
-  applyMessage({ atUs, message }: Decision): void {
+  /** Takes the message of a decision, before its own admissions. Returns the total from which on it counts uses. */
+  applyMessage({ atUs, message }: Decision): number {
     for (const [name, { ceiling, stated, untilUs }] of this.#writers) {
       if (untilUs + this.rules.minuteUs + this.rules.travelUs > atUs) continue;
       this.#addDayUses(untilUs, ceiling - stated);
       this.#writers.delete(name);
     }
     let writer = this.#writers.get(message.writer);
-    const growth = Math.max(0, message.total - (writer?.stated ?? message.confirmed));
-    this.#addUses(atUs, growth);
+    const countedTotal = writer?.stated ?? message.confirmed;
+    this.#addUses(atUs, Math.max(0, message.total - countedTotal));
     if (writer === undefined) {
-      if (this.#writers.size >= this.rules.maxWriters) return;
-      writer = { version: 0, stated: 0, ceiling: 0, untilUs: atUs };
+      if (this.#writers.size >= this.rules.maxWriters) return countedTotal;
+      writer = { grantedVersion: 0, stated: 0, ceiling: 0, untilUs: atUs };
       this.#writers.set(message.writer, writer);
     }
     writer.stated = Math.max(writer.stated, message.total);
     writer.ceiling = Math.max(writer.ceiling, writer.stated);
-    if (message.version <= writer.version) return;
-    writer.version = message.version;
-    if (message.returnsRights) writer.ceiling = writer.stated;
+    if (writer.grantedVersion < message.voidBelowVersion) writer.ceiling = writer.stated;
+    return countedTotal;
   }
 
   applyReply({ atUs, message, reply }: Decision): void {
@@ -49,6 +48,7 @@ export class ReferenceUses {
     const writer = this.#writers.get(message.writer);
     if (reply.ceiling === null || writer === undefined) return;
     writer.ceiling = reply.ceiling;
+    writer.grantedVersion = message.version;
     writer.untilUs = atUs + this.rules.termUs;
   }
 

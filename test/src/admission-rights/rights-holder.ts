@@ -65,7 +65,7 @@ export class RightsHolder {
       version: this.#version,
       total: this.#total,
       confirmed: this.#confirmed,
-      returnsRights,
+      voidBelowVersion: this.#voidBelowVersion,
       requestCount,
       limits,
       sentAtUs: nowUs,

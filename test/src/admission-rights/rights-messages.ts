@@ -53,8 +53,8 @@ export interface RightsMessage {
   readonly total: number;
   /** The part of `total` that some reply confirmed. */
   readonly confirmed: number;
-  /** The writer holds no rights from here on, until a reply grants some again. A report that returns rights gets none. */
-  readonly returnsRights: boolean;
+  /** The writer has no rights from grants to messages below this version any more. */
+  readonly voidBelowVersion: number;
   readonly requestCount: number;
   readonly limits: RequestLimits;
   /** Monotonic clock of the sender, µs. */
@@ -70,6 +70,11 @@ export interface RightsReply {
   readonly confirmed: number;
   /** The writer may raise its total up to this within the term. Null: it has no rights any more. */
   readonly ceiling: number | null;
+}
+
+/** A report of a writer that returned its rights because it did not need them: it gets none. */
+export function isIdleReport({ requestCount, version, voidBelowVersion }: RightsMessage): boolean {
+  return requestCount === 0 && version === voidBelowVersion;
 }
 
 /** Bound of the unused rights of all writers of a pair. */

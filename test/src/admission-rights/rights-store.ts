@@ -4,6 +4,7 @@
  * expired right that was not returned counts as a use for a window. Data that a failover or FLUSHALL takes is gone.
  */
 import {
+  isIdleReport,
   maxUnusedRights,
   type RequestLimits,
   type RightsMessage,
@@ -14,6 +15,8 @@ import {
 export interface RightsEntry {
   /** Version of the newest message that arrived. */
   version: number;
+  /** Version of the message that got the last grant. */
+  grantedVersion: number;
   /** The writer's total may rise to this. */
   ceiling: number;
   /** The writer's total as far as the store has counted it. */
@@ -51,7 +54,7 @@ export class RightsStore {
       entry.version = Math.max(entry.version, message.version);
       entry.used = Math.max(entry.used, message.total);
       entry.ceiling = Math.max(entry.ceiling, entry.used);
-      if (this.freesRights(message, isNewest)) entry.ceiling = entry.used;
+      if (this.freesRights(message, entry)) entry.ceiling = entry.used;
     }
 
     const { requestCount, limits } = message;
@@ -64,8 +67,7 @@ export class RightsStore {
     const otherOutcome = this.isRejected(limits, uses, nowUs) ? 'rejected' : 'wait';
     if (admittedCount < requestCount && otherOutcome === 'wait') this.#lastWaitUs = nowUs;
 
-    const isIdle = requestCount === 0 && message.returnsRights;
-    const ceiling = isNewest && !isIdle ? this.#grant(entry!, limits, uses, nowUs) : null;
+    const ceiling = isNewest && !isIdleReport(message) ? this.#grant(entry!, limits, uses, nowUs) : null;
     return { admittedCount, otherOutcome, confirmed: entry?.used ?? message.total, ceiling };
   }
 
@@ -79,9 +81,9 @@ export class RightsStore {
     return nowUs;
   }
 
-  /** An older message says nothing about the rights that the writer was granted since. */
-  protected freesRights({ returnsRights }: RightsMessage, isNewest: boolean): boolean {
-    return returnsRights && isNewest;
+  /** Only when all grants of the entry are void: a message may arrive after newer ones. */
+  protected freesRights({ voidBelowVersion }: RightsMessage, { grantedVersion }: RightsEntry): boolean {
+    return grantedVersion < voidBelowVersion;
   }
 
   /** Uses, and expired rights. */
@@ -165,12 +167,13 @@ export class RightsStore {
     if (rights <= 0 || rights > most) return null;
     entry.ceiling = entry.used + rights;
     entry.untilUs = nowUs + this.rules.termUs;
+    entry.grantedVersion = entry.version;
     return entry.ceiling;
   }
 
   #addEntry(writer: string, nowUs: number): RightsEntry | undefined {
     if (this.#entries.size >= this.rules.maxWriters) return undefined;
-    const entry = { version: 0, ceiling: 0, used: 0, untilUs: nowUs };
+    const entry = { version: 0, grantedVersion: 0, ceiling: 0, used: 0, untilUs: nowUs };
     this.#entries.set(writer, entry);
     return entry;
   }

@@ -56,6 +56,8 @@ export class SimulatedPlane {
   #basis: { readonly decision: Decision; readonly ask: PendingAsk } | null = null;
   #rightsEndedUs = 0;
   #reportTimerUs = Number.POSITIVE_INFINITY;
+  /** What remains of a turn that a pause interrupted. */
+  #restOfTurn: (() => void) | null = null;
 
   constructor(readonly environment: Environment) {
     this.#holder = environment.createHolder();
@@ -75,6 +77,13 @@ export class SimulatedPlane {
       if (run !== this.#run || this.#isDown) return;
       if (queue.nowUs < this.#pausedUntilUs) {
         queue.add(this.#pausedUntilUs, start);
+        return;
+      }
+      const rest = this.#restOfTurn;
+      if (rest !== null) {
+        this.#restOfTurn = null;
+        rest();
+        start();
         return;
       }
       turn();
@@ -99,6 +108,7 @@ export class SimulatedPlane {
   crash(restartAfterUs: number): void {
     this.#run++;
     this.#isDown = true;
+    this.#restOfTurn = null;
     this.#pending = new Set();
     this.#waiting = [];
     const { queue } = this.environment;
@@ -162,7 +172,8 @@ export class SimulatedPlane {
     }
     const lengthUs = Math.floor(schedule.rules.minuteUs * 1000 ** -random.next());
     this.pause(lengthUs, random.next() < 0.2);
-    this.turnAt(queue.nowUs + lengthUs, next);
+    this.#restOfTurn = next;
+    this.turnAt(queue.nowUs + lengthUs, () => {});
   }
 
   #checkAndWrite(call: Call, decidedAtUs: number): void {

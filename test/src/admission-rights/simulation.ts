@@ -27,6 +27,9 @@ const LATE_ARRIVALS = 0.5;
 /** Data planes find out about a failover within this time. */
 const DETECTION_US = 200_000;
 
+/** Far more than any schedule has. */
+const MAX_EVENTS = 100_000;
+
 class Simulation {
   readonly queue = new EventQueue();
   readonly random: SeededRandom;
@@ -63,7 +66,7 @@ class Simulation {
       this.#scheduleArrival(this.#planes[plane]!, rate / ((1 + this.schedule.burst) / 2));
     });
     for (const fault of faults) this.queue.add(fault.atUs, () => this.#inject(fault));
-    this.queue.runAll();
+    if (!this.queue.runAll(MAX_EVENTS)) this.history.misuses.push('data planes send messages without end');
     const unfinished = this.#planes.reduce((sum, plane) => sum + plane.unfinishedCalls, 0);
     if (unfinished > 0) this.history.misuses.push(`${unfinished} calls never got an outcome`);
     return this.history;
