@@ -4,12 +4,16 @@ import type { RightsMessage, RightsReply } from './rights-messages.js';
 /** A failover, a flush or an empty restart. */
 export interface DataLoss {
   readonly atUs: number;
+  /** Number of decisions before it. */
+  readonly order: number;
   /** The first decision afterwards; infinite before it. */
   nextDecisionUs: number;
 }
 
 export interface Decision {
   readonly atUs: number;
+  /** Number of decisions before it. */
+  readonly order: number;
   readonly runId: string;
   readonly message: RightsMessage;
   readonly reply: RightsReply;

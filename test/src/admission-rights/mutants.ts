@@ -46,17 +46,24 @@ export const MUTANTS: Readonly<Record<string, RightsLogic>> = {
       }
     },
   ),
-  'rule 2: messages state the uses since the last message': withHolder(
-    class extends RightsHolder {
-      #lastTotal = 0;
-      override createMessage(requestCount: number, limits: RequestLimits, nowUs: number): RightsMessage {
-        const message = super.createMessage(requestCount, limits, nowUs);
-        const confirmed = this.#lastTotal;
-        this.#lastTotal = message.total;
-        return { ...message, confirmed };
-      }
-    },
-  ),
+  'rule 2: messages state the uses since the last message': {
+    createHolder: (writer, rules) =>
+      new (class extends RightsHolder {
+        #lastTotal = 0;
+        override createMessage(requestCount: number, limits: RequestLimits, nowUs: number): RightsMessage {
+          const message = super.createMessage(requestCount, limits, nowUs);
+          const confirmed = this.#lastTotal;
+          this.#lastTotal = message.total;
+          return { ...message, confirmed };
+        }
+      })(writer, rules),
+    createStore: (rules) =>
+      new (class extends RightsStore {
+        protected override growth(message: RightsMessage): number {
+          return super.growth(message, undefined);
+        }
+      })(rules),
+  },
   'rule 2: the store ignores uses of grants that it does not know': withStore(
     class extends RightsStore {
       protected override growth(message: RightsMessage, known: RightsEntry | undefined): number {
@@ -121,9 +128,12 @@ export const MUTANTS: Readonly<Record<string, RightsLogic>> = {
       }
     },
   ),
-  'rule 4: rights are granted near a limit': withStore(
+  'rule 4: rights are granted near a limit and while a call waits': withStore(
     class extends RightsStore {
       protected override isNearLimit(): boolean {
+        return false;
+      }
+      protected override isSomeCallWaiting(): boolean {
         return false;
       }
     },

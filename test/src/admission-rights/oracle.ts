@@ -37,16 +37,18 @@ class Exceptions {
     readonly countedTotals: readonly number[],
   ) {}
 
-  /** `lastUs`: the last decision that the calls of the window rest on. */
-  isExempt(call: ProviderCall, lastUs: number): boolean {
+  /** `last`: the last decision that the calls of the window rest on. */
+  isExempt(call: ProviderCall, last: Decision): boolean {
     if (call.isAfterStoppedClock) return true;
     const { right, basis } = call;
     const { loss } = basis;
-    if (loss === null || loss.atUs > lastUs) return false;
+    if (loss === null || loss.order > last.order) return false;
     if (right === null) return true;
-    if (this.#isCounted(basis.message.writer, right, lastUs)) return false;
+    if (this.#isCounted(basis.message.writer, right, last)) return false;
+    const { termUs } = this.schedule.rules;
+    const wasUsed = this.#wasStatedToLostServer(call) || basis.atUs + termUs <= loss.atUs;
     // For one term the new server leaves room for the rights that were in use.
-    return this.#wasStatedToLostServer(call) || lastUs > loss.nextDecisionUs + this.schedule.rules.termUs;
+    return wasUsed || last.atUs > loss.nextDecisionUs + termUs;
   }
 
   /** At most the rights of one grant, for each pause and for each loss and writer. */
@@ -69,14 +71,14 @@ class Exceptions {
     for (const [key, count] of counts) if (count > most) violations.push(`${count} rights of ${key}, more than ${most}`);
   }
 
-  /** Whether a server that still has its data counted the use. */
-  #isCounted(writer: string, right: number, byUs: number): boolean {
+  /** Whether a server that still had its data at the decision `last` had counted the use. */
+  #isCounted(writer: string, right: number, last: Decision): boolean {
     return this.history.decisions.some(
-      ({ atUs, message, loss }, i) =>
+      ({ order, message, loss }) =>
         message.writer === writer &&
-        atUs <= byUs &&
-        (loss === null || loss.atUs > byUs) &&
-        this.countedTotals[i]! < right &&
+        order <= last.order &&
+        (loss === null || loss.order > last.order) &&
+        this.countedTotals[order]! < right &&
         right <= message.total,
     );
   }
@@ -99,8 +101,8 @@ function checkWindow(
   // A change of limits takes effect within a second: the highest one in force for any of the calls.
   const limit = Math.max(...calls.map(limitOf));
   if (calls.length <= limit) return;
-  const lastUs = Math.max(...calls.map(({ basis }) => basis.atUs));
-  const counted = calls.filter((call) => !exceptions.isExempt(call, lastUs)).length;
+  const last = calls.reduce((latest, { basis }) => (basis.order > latest.order ? basis : latest), calls[0]!.basis);
+  const counted = calls.filter((call) => !exceptions.isExempt(call, last)).length;
   if (counted > limit) {
     verdict.violations.push(`${counted} calls in ${name} until ${calls.at(-1)!.atUs} µs, limit ${limit}`);
   } else {
@@ -133,8 +135,8 @@ function checkMinutes(
 interface StoreDay {
   readonly fromUs: number;
   readonly endUs: number;
-  /** Decisions before it knew of other days, because the server had other data. */
-  readonly decidedFromUs: number;
+  /** Order of the first decision that knew of it: before, the server had other data. */
+  readonly decidedFrom: number;
 }
 
 function checkDays(
@@ -143,9 +145,9 @@ function checkDays(
   exceptions: Exceptions,
   verdict: Verdict,
 ): void {
-  for (const { fromUs, endUs, decidedFromUs } of days) {
+  for (const { fromUs, endUs, decidedFrom } of days) {
     const calls = providerCalls.filter(({ decidedAtUs }) => decidedAtUs >= fromUs && decidedAtUs < endUs);
-    if (!calls.some(({ basis }) => basis.atUs >= decidedFromUs)) continue;
+    if (!calls.some(({ basis }) => basis.order >= decidedFrom)) continue;
     checkWindow('a day', calls, ({ basis }) => basis.message.limits.requestsPerDay, exceptions, verdict);
   }
 }
@@ -161,22 +163,22 @@ function checkRejections(
   const days: StoreDay[] = [];
   const countedTotals: number[] = [];
   let reference = new ReferenceUses(rules);
-  let decidedFromUs = Number.NEGATIVE_INFINITY;
+  let decidedFrom = 0;
   const addDays = (untilUs: number): void => {
     reference.dayStartsUs.forEach((startUs, i) => {
       const fromUs = i === 0 ? Number.NEGATIVE_INFINITY : reference.dayStartsUs[i - 1]! + rules.dayUs;
-      days.push({ fromUs, endUs: Math.min(startUs + rules.dayUs, untilUs), decidedFromUs });
+      days.push({ fromUs, endUs: Math.min(startUs + rules.dayUs, untilUs), decidedFrom });
     });
   };
   const lossesToCome: DataLoss[] = [...losses];
   decisions.forEach((decision, i) => {
     const { atUs, message, reply } = decision;
-    for (let loss = lossesToCome[0]; loss !== undefined && loss.nextDecisionUs <= atUs; loss = lossesToCome[0]) {
+    for (let loss = lossesToCome[0]; loss !== undefined && loss.order <= i; loss = lossesToCome[0]) {
       lossesToCome.shift();
       addDays(loss.atUs);
-      decidedFromUs = loss.atUs;
+      decidedFrom = loss.order;
       reference = new ReferenceUses(rules);
-      const kept = (earlier: Decision): boolean => earlier.loss === null || earlier.loss.atUs > loss!.atUs;
+      const kept = (earlier: Decision): boolean => earlier.loss === null || earlier.loss.order > loss!.order;
       for (const earlier of decisions.slice(0, i).filter(kept)) {
         reference.applyMessage(earlier);
         reference.applyReply(earlier);

@@ -42,8 +42,11 @@ export interface Schedule {
   readonly stallRate: number;
   /** Probability that a process stops between that check and the write. */
   readonly preemptionRate: number;
-  /** Probability that a process crashes when it has written in the last tenth of a right's term, or later. */
-  readonly lateCrashRate: number;
+  /**
+   * Probability of events at the worst time: a call at the end of a right's term, a crash after a use, and bursts when the
+   * store may have forgotten a use.
+   */
+  readonly spiteRate: number;
 }
 
 /** No loss, no repetition, no spikes. */
@@ -58,79 +61,140 @@ export const CALM_NETWORK: Network = {
 
 const UNLIMITED = 1_000_000_000;
 
-/** Draws a schedule. One in five has no faults. Windows are short, so that a schedule sees several of them. */
+/** Draws a schedule of one of five kinds. Windows are short, so that a schedule sees several of them. */
 export function drawSchedule(seed: number): Schedule {
   const random = new SeededRandom(seed);
-  const maybe = (rate: number): boolean => random.next() < rate;
-  const upTo = (max: number): number => Math.floor(random.next() * max);
-  /** Between a fiftieth of `max` and `max`, short ones more often. */
-  const lengthUpTo = (max: number): number => Math.floor(max * 50 ** -random.next());
+  const load = drawLoad(seed, random);
+  switch (random.integerBetween(0, 4)) {
+    case 0:
+      return { ...load, ...CALM };
+    case 1:
+      return { ...load, ...drawLateReplies(random, load.limits) };
+    case 2:
+      return { ...load, ...drawFailovers(random, load.durationUs) };
+    default:
+      return { ...load, ...drawFaults(random, load) };
+  }
+}
 
-  const minuteUs = random.pick([600_000, 1_000_000, 1_000_000, 2_000_000, 4_000_000, RIGHTS_RULES.minuteUs]);
+type Load = Pick<
+  Schedule,
+  'seed' | 'rules' | 'limits' | 'durationUs' | 'callsPerSecond' | 'burst' | 'idleUs' | 'timeoutUs'
+>;
+
+const maybe = (random: SeededRandom, rate: number): boolean => random.next() < rate;
+/** Between a fiftieth of `max` and `max`, short ones more often. */
+const lengthUpTo = (random: SeededRandom, max: number): number => Math.floor(max * 50 ** -random.next());
+
+/** Limits, and calls for a third of them up to twice as many. */
+function drawLoad(seed: number, random: SeededRandom): Load {
+  const minuteUs = random.pick([1_000_000, 1_000_000, 2_000_000, 4_000_000, RIGHTS_RULES.minuteUs]);
   const minuteShare = random.pick([0.1, 0.2, 0.3]);
   const requestsPerMinute = random.integerBetween(10, 60);
-  const hasDay = maybe(0.4);
-  const rules: RightsRules = {
-    ...RIGHTS_RULES,
-    minuteUs,
-    dayUs: hasDay ? Math.floor(minuteUs * (1.2 + 2 * random.next())) : RIGHTS_RULES.dayUs,
-    minuteShare,
-    dayShare: minuteShare,
-    nearShare: minuteShare,
-    maxWriters: random.pick([2, 8]),
-  };
-  const requestsPerDay = hasDay ? Math.floor(requestsPerMinute * (1 + random.next())) : UNLIMITED;
-  const limits: RequestLimits = { requestsPerMinute, requestsPerDay, hasTokenLimit: maybe(0.02) };
-  const planes = random.integerBetween(1, 5);
-  const durationUs = Math.floor(minuteUs * (2 + 2 * random.next()));
-  const total = (requestsPerMinute / minuteUs) * 1e6 * (0.3 + 1.7 * random.next());
-  const weights = Array.from({ length: planes }, () => 0.1 + random.next());
+  const hasDay = maybe(random, 0.4);
+  const total = (requestsPerMinute / minuteUs) * 1_000_000 * (0.3 + 1.7 * random.next());
+  // Some data planes get few calls.
+  const weights = Array.from({ length: random.integerBetween(1, 5) }, () => 0.03 + random.next() ** 2);
   const sum = weights.reduce((a, b) => a + b, 0);
-  const common = {
+  return {
     seed,
-    rules,
-    limits,
-    durationUs,
+    rules: {
+      ...RIGHTS_RULES,
+      minuteUs,
+      dayUs: hasDay ? Math.floor(minuteUs * (1.2 + 2 * random.next())) : RIGHTS_RULES.dayUs,
+      minuteShare,
+      dayShare: minuteShare,
+      nearShare: minuteShare,
+      maxWriters: random.pick([2, 8, 8]),
+    },
+    limits: {
+      requestsPerMinute,
+      requestsPerDay: hasDay ? Math.floor(requestsPerMinute * (1 + random.next())) : UNLIMITED,
+      hasTokenLimit: maybe(random, 0.02),
+    },
+    durationUs: Math.floor(minuteUs * (2 + 2 * random.next())),
     callsPerSecond: weights.map((weight) => (total * weight) / sum),
     burst: random.pick([1, 1, 3, 10]),
-    idleUs: maybe(0.5) ? Number.POSITIVE_INFINITY : lengthUpTo(minuteUs),
+    idleUs: maybe(random, 0.5) ? Number.POSITIVE_INFINITY : lengthUpTo(random, minuteUs),
     timeoutUs: random.pick([50_000, 200_000, 1_000_000]),
   };
-  if (maybe(0.2)) {
-    return { ...common, network: CALM_NETWORK, faults: [], stallRate: 0, preemptionRate: 0, lateCrashRate: 0 };
-  }
+}
 
-  const network: Network = {
-    delayUs: upTo(5_000),
-    jitterUs: lengthUpTo(20_000),
-    spikeRate: maybe(0.5) ? 0.2 * random.next() : 0,
-    spikeUs: 1_000_000,
-    lossRate: maybe(0.5) ? 0.2 * random.next() : 0,
-    repeatRate: maybe(0.5) ? 0.1 * random.next() : 0,
-  };
-  const faults: Fault[] = [];
-  const add = (most: number, fault: (atUs: number, plane: number) => Fault): void => {
-    if (maybe(0.6)) return;
-    const count = random.integerBetween(1, most);
-    for (let i = 0; i < count; i++) faults.push(fault(upTo(durationUs), upTo(planes)));
-  };
-  add(4, (atUs, plane) => ({ kind: 'crash', atUs, plane, lengthUs: lengthUpTo(minuteUs) }));
-  add(3, (atUs, plane) => ({ kind: 'disconnect', atUs, plane, lengthUs: lengthUpTo(300_000) }));
-  add(4, (atUs, plane) => ({ kind: 'pause', atUs, plane, lengthUs: lengthUpTo(2 * minuteUs), isClockStopped: false }));
-  add(2, (atUs, plane) => ({ kind: 'pause', atUs, plane, lengthUs: lengthUpTo(2 * minuteUs), isClockStopped: true }));
-  add(2, (atUs) => ({ kind: 'failover', atUs, lengthUs: lengthUpTo(300_000), lostUs: lengthUpTo(1_000_000) }));
-  if (maybe(0.1)) faults.push({ kind: 'failover', atUs: upTo(durationUs), lengthUs: 0, lostUs: Infinity });
-  if (maybe(0.15)) faults.push({ kind: 'flush', atUs: upTo(durationUs) });
-  if (maybe(0.2)) {
-    const changed = { ...limits, requestsPerMinute: random.integerBetween(10, 60), hasTokenLimit: maybe(0.2) };
-    faults.push({ kind: 'new limits', atUs: upTo(durationUs), limits: changed });
-  }
+type Faults = Partial<Load> & Omit<Schedule, keyof Load>;
+
+const CALM: Faults = { network: CALM_NETWORK, faults: [], stallRate: 0, preemptionRate: 0, spiteRate: 0 };
+
+/** Replies come when the term is nearly over, processes stall, and crash after their last use. */
+function drawLateReplies(random: SeededRandom, limits: RequestLimits): Faults {
+  const spareUs = random.pick([2_000_000, 4_000_000]);
+  const saturating = (limits.requestsPerMinute / spareUs) * 2_000_000;
   return {
-    ...common,
-    network,
+    ...CALM,
+    rules: { ...RIGHTS_RULES, minuteUs: spareUs, minuteShare: 0.3, dayShare: 0.3, nearShare: 0.3 },
+    limits: { ...limits, requestsPerDay: UNLIMITED, hasTokenLimit: false },
+    durationUs: 4 * spareUs,
+    callsPerSecond: [2, saturating],
+    burst: 1,
+    // The data plane with many calls fills the window, and leaves it empty for the other one's rights.
+    idleUs: Math.floor(spareUs * (0.6 + 0.4 * random.next())),
+    timeoutUs: 1_000_000,
+    network: { ...CALM_NETWORK, spikeRate: 0.5 * random.next(), spikeUs: 400_000 },
+    stallRate: maybe(random, 0.5) ? 0.3 * random.next() : 0,
+    spiteRate: 0.9,
+  };
+}
+
+/** Failovers that lose little, with bursts on the new server. */
+function drawFailovers(random: SeededRandom, durationUs: number): Faults {
+  const failover = (): Fault => ({
+    kind: 'failover',
+    atUs: Math.floor(random.next() * durationUs),
+    lengthUs: lengthUpTo(random, 100_000),
+    lostUs: random.pick([50_000, 300_000, Number.POSITIVE_INFINITY]),
+  });
+  return {
+    ...CALM,
+    faults: Array.from({ length: random.integerBetween(1, 3) }, failover),
+    spiteRate: random.next(),
+  };
+}
+
+/** Any faults in any number. */
+function drawFaults(random: SeededRandom, { rules, limits, durationUs, callsPerSecond }: Load): Faults {
+  const { minuteUs } = rules;
+  const upTo = (max: number): number => Math.floor(random.next() * max);
+  const lengthTo = (max: number): number => lengthUpTo(random, max);
+  const faults: Fault[] = [];
+  const add = (rate: number, most: number, draw: (atUs: number, plane: number) => Fault): void => {
+    if (!maybe(random, rate)) return;
+    const count = random.integerBetween(1, most);
+    for (let i = 0; i < count; i++) faults.push(draw(upTo(durationUs), upTo(callsPerSecond.length)));
+  };
+  add(0.4, 4, (atUs, plane) => ({ kind: 'crash', atUs, plane, lengthUs: lengthTo(minuteUs) }));
+  add(0.4, 3, (atUs, plane) => ({ kind: 'disconnect', atUs, plane, lengthUs: lengthTo(300_000) }));
+  add(0.4, 4, (atUs, plane) => ({ kind: 'pause', atUs, plane, lengthUs: lengthTo(2 * minuteUs), isClockStopped: false }));
+  add(0.4, 2, (atUs, plane) => ({ kind: 'pause', atUs, plane, lengthUs: lengthTo(2 * minuteUs), isClockStopped: true }));
+  add(0.4, 2, (atUs) => ({ kind: 'failover', atUs, lengthUs: lengthTo(300_000), lostUs: lengthTo(1_000_000) }));
+  add(0.1, 1, (atUs) => ({ kind: 'failover', atUs, lengthUs: 0, lostUs: Number.POSITIVE_INFINITY }));
+  add(0.15, 1, (atUs) => ({ kind: 'flush', atUs }));
+  add(0.2, 2, (atUs) => ({
+    kind: 'new limits',
+    atUs,
+    limits: { ...limits, requestsPerMinute: random.integerBetween(10, 60), hasTokenLimit: maybe(random, 0.2) },
+  }));
+  const sometimes = (rate: number, most: number): number => (maybe(random, rate) ? most * random.next() : 0);
+  return {
+    network: {
+      delayUs: upTo(5_000),
+      jitterUs: lengthTo(20_000),
+      spikeRate: sometimes(0.5, 0.2),
+      spikeUs: 1_000_000,
+      lossRate: sometimes(0.5, 0.2),
+      repeatRate: sometimes(0.5, 0.1),
+    },
     faults,
-    stallRate: maybe(0.4) ? 0.05 * random.next() : 0,
-    preemptionRate: maybe(0.2) ? 0.02 * random.next() : 0,
-    lateCrashRate: maybe(0.3) ? 0.5 : 0,
+    stallRate: sometimes(0.4, 0.05),
+    preemptionRate: sometimes(0.2, 0.02),
+    spiteRate: sometimes(0.5, 0.5),
   };
 }

@@ -35,6 +35,8 @@ interface Environment {
   currentLimits(): RequestLimits;
   /** Faults within a turn happen only while calls arrive. */
   hasFaults(): boolean;
+  /** Many calls at all data planes. */
+  burstAt(atUs: number): void;
   /** Carries a message to the store; `deliver` takes the reply, any number of times. */
   send(plane: SimulatedPlane, ask: PendingAsk, deliver: (decision: Decision) => void): void;
 }
@@ -202,10 +204,25 @@ export class SimulatedPlane {
     });
   }
 
+  /** Crashes before the use is reported; bursts follow when its term and its minute end. Late uses are more likely to. */
   #maybeCrash({ atUs }: Decision): void {
     const { queue, random, schedule } = this.environment;
-    const isLate = queue.nowUs >= atUs + 0.9 * schedule.rules.termUs;
-    if (isLate && this.environment.hasFaults() && random.next() < schedule.lateCrashRate) this.crash(schedule.rules.minuteUs);
+    const { minuteUs, termUs } = schedule.rules;
+    const isLate = queue.nowUs >= atUs + 0.9 * termUs;
+    if (!this.environment.hasFaults() || random.next() >= schedule.spiteRate * (isLate ? 1 : 0.02)) return;
+    this.environment.burstAt(queue.nowUs + termUs);
+    this.environment.burstAt(queue.nowUs + Math.floor(minuteUs * random.next()));
+    this.environment.burstAt(queue.nowUs + minuteUs - Math.floor(random.next() * 40_000));
+    this.crash(minuteUs);
+  }
+
+  /** Maybe lets a call arrive when the rights that were just granted end, by the clock of the message or of its reply. */
+  #maybeCallLate(sentUs: number): void {
+    const { queue, random, schedule } = this.environment;
+    if (!this.environment.hasFaults() || random.next() >= schedule.spiteRate) return;
+    const fromUs = sentUs + schedule.rules.termUs - 100_000;
+    const atUs = fromUs + Math.floor(random.next() * (queue.nowUs - sentUs + 150_000));
+    queue.add(atUs, () => this.receiveCall({ arrivedAtUs: atUs, waitedUs: null }));
   }
 
   #ask(calls: readonly Call[], isWaiter: boolean): void {
@@ -234,7 +251,10 @@ export class SimulatedPlane {
     if (ask.connection !== this.connection || !this.#pending.delete(ask)) return;
     const { history, queue, schedule } = this.environment;
     const { reply } = decision;
-    if (this.#holder.applyReply(ask.message, reply, this.#clockUs)) this.#basis = { decision, ask };
+    if (this.#holder.applyReply(ask.message, reply, this.#clockUs)) {
+      this.#basis = { decision, ask };
+      this.#maybeCallLate(ask.sentUs);
+    }
     for (const { arrivedAtUs } of ask.calls.slice(0, reply.admittedCount)) {
       history.providerCalls.push({
         arrivedAtUs,

@@ -27,6 +27,8 @@ const LATE_ARRIVALS = 0.5;
 /** Data planes find out about a failover within this time. */
 const DETECTION_US = 200_000;
 
+/** Calls of a burst at each data plane: half of the highest limit. */
+const BURST_CALLS = 30;
 /** Far more than any schedule has. */
 const MAX_EVENTS = 100_000;
 
@@ -84,6 +86,13 @@ class Simulation {
     return this.queue.nowUs < this.schedule.durationUs;
   }
 
+  burstAt(atUs: number): void {
+    this.queue.add(atUs, () => {
+      for (const plane of this.#planes)
+        for (let i = 0; i < BURST_CALLS; i++) plane.receiveCall({ arrivedAtUs: atUs, waitedUs: null });
+    });
+  }
+
   send(plane: SimulatedPlane, ask: PendingAsk, deliver: (decision: Decision) => void): void {
     const server = this.#servers;
     if (this.queue.nowUs < plane.offlineUntilUs) return;
@@ -99,9 +108,11 @@ class Simulation {
   #decide({ message }: PendingAsk): Decision {
     const { nowUs } = this.queue;
     const runId = `server-${this.#servers}`;
-    const decision = { atUs: nowUs, runId, message, reply: this.#store.decide(message, runId, nowUs), loss: null };
-    this.history.decisions.push(decision);
-    for (const loss of this.history.losses) loss.nextDecisionUs = Math.min(loss.nextDecisionUs, nowUs);
+    const { decisions, losses } = this.history;
+    const reply = this.#store.decide(message, runId, nowUs);
+    const decision = { atUs: nowUs, order: decisions.length, runId, message, reply, loss: null };
+    decisions.push(decision);
+    for (const loss of losses) loss.nextDecisionUs = Math.min(loss.nextDecisionUs, nowUs);
     return decision;
   }
 
@@ -145,6 +156,7 @@ class Simulation {
         this.#servers++;
         this.#storeDownUntilUs = this.queue.nowUs + fault.lengthUs;
         this.#loseDecisions(fault.lostUs);
+        if (this.random.next() < this.schedule.spiteRate) this.burstAt(this.#storeDownUntilUs);
         for (const plane of this.#planes)
           this.queue.add(this.queue.nowUs + Math.floor(this.random.next() * DETECTION_US), () => plane.disconnect(0));
         break;
@@ -164,10 +176,11 @@ class Simulation {
   /** Takes back the decisions of the last `lostUs`: the new store makes all earlier ones again. */
   #loseDecisions(lostUs: number): void {
     const { nowUs } = this.queue;
-    const loss: DataLoss = { atUs: nowUs, nextDecisionUs: Number.POSITIVE_INFINITY };
-    this.history.losses.push(loss);
+    const { decisions, losses } = this.history;
+    const loss: DataLoss = { atUs: nowUs, order: decisions.length, nextDecisionUs: Number.POSITIVE_INFINITY };
+    losses.push(loss);
     this.#store = this.logic.createStore(this.schedule.rules);
-    for (const decision of this.history.decisions) {
+    for (const decision of decisions) {
       if (decision.loss !== null) continue;
       if (decision.atUs > nowUs - lostUs) decision.loss = loss;
       else this.#store.decide(decision.message, decision.runId, decision.atUs);
