@@ -24,8 +24,9 @@ export interface Decision {
 /** A call that was written to the provider. */
 export interface ProviderCall {
   readonly arrivedAtUs: number;
+  readonly writtenAtUs: number;
   /**
-   * When it was written. A journey of more than `travelUs` after the decision counts as `travelUs`, because the store
+   * The same for the minute. A journey of more than `travelUs` after the decision counts as `travelUs`, because the store
    * keeps uses only that much longer (docs/contract.md#limits).
    */
   readonly atUs: number;

@@ -46,7 +46,7 @@ class Exceptions {
     if (right === null) return true;
     if (this.#isCounted(basis.message.writer, right, last)) return false;
     const { termUs } = this.schedule.rules;
-    const wasUsed = this.#wasStatedToLostServer(call) || basis.atUs + termUs <= loss.atUs;
+    const wasUsed = this.#wasStatedToLostServer(call, last.order) || basis.atUs + termUs <= loss.atUs;
     // For one term the new server leaves room for the rights that were in use.
     return wasUsed || last.atUs > loss.nextDecisionUs + termUs;
   }
@@ -61,7 +61,7 @@ class Exceptions {
       const { writer } = call.basis.message;
       const { loss, atUs } = call.basis;
       if (call.right === null) continue;
-      const isLost = loss !== null && !this.#wasStatedToLostServer(call);
+      const isLost = loss !== null && !this.#wasStatedToLostServer(call, Number.POSITIVE_INFINITY);
       const keys = [
         ...(call.isAfterStoppedClock ? [`${writer} used after a stopped clock, granted at ${atUs} µs`] : []),
         ...(isLost ? [`${writer} lost at ${loss.atUs} µs`] : []),
@@ -83,9 +83,14 @@ class Exceptions {
     );
   }
 
-  #wasStatedToLostServer({ basis, right }: ProviderCall): boolean {
+  /** Whether the use was stated to a server that had lost its data by the decision of the number `byOrder`. */
+  #wasStatedToLostServer({ basis, right }: ProviderCall, byOrder: number): boolean {
     return this.history.decisions.some(
-      ({ message, loss }) => message.writer === basis.message.writer && loss === basis.loss && message.total >= right!,
+      ({ message, loss }) =>
+        message.writer === basis.message.writer &&
+        loss !== null &&
+        loss.order <= byOrder &&
+        message.total >= right!,
     );
   }
 }

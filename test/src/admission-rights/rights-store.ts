@@ -143,9 +143,9 @@ export class RightsStore {
     return Math.min(maxUnusedRights(this.rules, limits), leastRoom(limits, uses)) - others;
   }
 
-  /** Rights of a writer that is the only one. */
+  /** An equal part for each possible writer, so that the first one leaves some for the others. */
   protected rightsPerWriter(limits: RequestLimits): number {
-    return maxUnusedRights(this.rules, limits);
+    return Math.ceil(maxUnusedRights(this.rules, limits) / this.rules.maxWriters);
   }
 
   protected mayHaveRights({ hasTokenLimit }: RequestLimits): boolean {
@@ -159,11 +159,7 @@ export class RightsStore {
     const own = entry.ceiling - entry.used;
     const others = this.countRights(nowUs) - (entry.untilUs > nowUs ? own : 0);
     const most = this.maxRights(limits, uses, others);
-    let holders = 1;
-    for (const one of this.#entries.values())
-      if (one !== entry && one.untilUs > nowUs && one.ceiling > one.used) holders++;
-    const part = Math.max(1, Math.floor(this.rightsPerWriter(limits) / holders));
-    const rights = Math.max(own, Math.min(most, part));
+    const rights = Math.max(own, Math.min(most, this.rightsPerWriter(limits)));
     if (rights <= 0 || rights > most) return null;
     entry.ceiling = entry.used + rights;
     entry.untilUs = nowUs + this.rules.termUs;

@@ -194,6 +194,7 @@ export class SimulatedPlane {
     this.#stop(schedule.preemptionRate, () => {
       history.providerCalls.push({
         arrivedAtUs: call.arrivedAtUs,
+        writtenAtUs: queue.nowUs,
         atUs: Math.min(queue.nowUs, checkedAtUs + schedule.rules.travelUs),
         decidedAtUs: checkedAtUs,
         basis: decision,
@@ -258,6 +259,7 @@ export class SimulatedPlane {
     for (const { arrivedAtUs } of ask.calls.slice(0, reply.admittedCount)) {
       history.providerCalls.push({
         arrivedAtUs,
+        writtenAtUs: queue.nowUs,
         atUs: Math.min(queue.nowUs, decision.atUs + schedule.rules.travelUs),
         decidedAtUs: decision.atUs,
         basis: decision,

@@ -30,7 +30,7 @@ const DETECTION_US = 200_000;
 /** Calls of a burst at each data plane: half of the highest limit. */
 const BURST_CALLS = 30;
 /** Far more than any schedule has. */
-const MAX_EVENTS = 100_000;
+const MAX_EVENTS = 1_000_000;
 
 class Simulation {
   readonly queue = new EventQueue();
