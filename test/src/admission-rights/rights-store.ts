@@ -23,6 +23,8 @@ export interface RightsEntry {
   used: number;
   /** End of the term, store clock, µs. */
   untilUs: number;
+  /** When its newest message arrived. */
+  seenUs: number;
 }
 
 export interface Counts {
@@ -49,7 +51,10 @@ export class RightsStore {
     this.#addUses(this.stampUs(nowUs, known), this.growth(message, known));
     const entry = known ?? this.#addEntry(message.writer, nowUs);
     let isNewest = false;
+    let isBusy = false;
     if (entry !== undefined) {
+      isBusy = nowUs < entry.seenUs + this.rules.termUs;
+      entry.seenUs = nowUs;
       isNewest = message.version > entry.version;
       entry.version = Math.max(entry.version, message.version);
       entry.used = Math.max(entry.used, message.total);
@@ -67,7 +72,7 @@ export class RightsStore {
     const otherOutcome = this.isRejected(limits, uses, nowUs) ? 'rejected' : 'wait';
     if (admittedCount < requestCount && otherOutcome === 'wait') this.#lastWaitUs = nowUs;
 
-    const ceiling = isNewest && !isIdleReport(message) ? this.#grant(entry!, limits, uses, nowUs) : null;
+    const ceiling = isNewest && isBusy && !isIdleReport(message) ? this.#grant(entry!, limits, uses, nowUs) : null;
     return { admittedCount, otherOutcome, confirmed: entry?.used ?? message.total, ceiling };
   }
 
@@ -169,7 +174,7 @@ export class RightsStore {
 
   #addEntry(writer: string, nowUs: number): RightsEntry | undefined {
     if (this.#entries.size >= this.rules.maxWriters) return undefined;
-    const entry = { version: 0, grantedVersion: 0, ceiling: 0, used: 0, untilUs: nowUs };
+    const entry = { version: 0, grantedVersion: 0, ceiling: 0, used: 0, untilUs: nowUs, seenUs: -Infinity };
     this.#entries.set(writer, entry);
     return entry;
   }
