@@ -1,6 +1,6 @@
 /** Admission rights without one part of a rule each. The oracle must find a violation of every one. */
 import { RightsHolder } from './rights-holder.js';
-import type { RequestLimits, RightsMessage } from './rights-messages.js';
+import { maxUnusedRights, type RequestLimits, type RightsMessage } from './rights-messages.js';
 import { type Counts, type RightsEntry, RightsStore } from './rights-store.js';
 import { RIGHTS_LOGIC, type RightsLogic } from './simulation.js';
 
@@ -18,6 +18,9 @@ export const MUTANTS: Readonly<Record<string, RightsLogic>> = {
     class extends RightsStore {
       protected override maxRights(limits: RequestLimits, uses: Counts): number {
         return super.maxRights(limits, uses, 0);
+      }
+      protected override rightsPerWriter(limits: RequestLimits): number {
+        return maxUnusedRights(this.rules, limits);
       }
     },
   ),
@@ -121,9 +124,9 @@ export const MUTANTS: Readonly<Record<string, RightsLogic>> = {
       }
     },
   ),
-  'rule 4: a message does not return rights': withHolder(
-    class extends RightsHolder {
-      protected override returnsRights(): boolean {
+  'rule 4: returned rights are not freed': withStore(
+    class extends RightsStore {
+      protected override freesRights(): boolean {
         return false;
       }
     },
@@ -179,4 +182,3 @@ export const MUTANTS: Readonly<Record<string, RightsLogic>> = {
     },
   ),
 };
-

@@ -4,7 +4,13 @@
  * rights used after the machine's clock had stood still. No call is rejected that fits by uses, and none waits longer
  * than a term.
  */
-import { type DataLoss, type Decision, type DecisionHistory, LIMITS_DELAY_US, type ProviderCall } from './decision-history.js';
+import {
+  type DataLoss,
+  type Decision,
+  type DecisionHistory,
+  LIMITS_DELAY_US,
+  type ProviderCall,
+} from './decision-history.js';
 import { ReferenceUses } from './reference-uses.js';
 import { maxUnusedRights } from './rights-messages.js';
 import { CALM_NETWORK, type Schedule } from './schedule.js';
@@ -12,13 +18,20 @@ import { CALM_NETWORK, type Schedule } from './schedule.js';
 export interface Verdict {
   /** Empty: the schedule kept all promises. */
   readonly violations: string[];
-  /** Windows over the limit by calls of an exception, and the most calls over it. */
+  /** Windows over the limit by calls of an exception, and those of them in which some used rights. */
   windowsOverLimit: number;
-  mostOverLimit: number;
+  windowsOverLimitByRights: number;
+  /** The most rights of one grant that an exception let through. */
+  mostRightsOfGrant: number;
 }
 
 export function judge(schedule: Schedule, history: DecisionHistory): Verdict {
-  const verdict: Verdict = { violations: [...history.misuses], windowsOverLimit: 0, mostOverLimit: 0 };
+  const verdict: Verdict = {
+    violations: [...history.misuses],
+    windowsOverLimit: 0,
+    windowsOverLimitByRights: 0,
+    mostRightsOfGrant: 0,
+  };
   const { days, countedTotals } = checkRejections(schedule, history, verdict);
   const exceptions = new Exceptions(schedule, history, countedTotals);
   checkMinutes(schedule, history, exceptions, verdict);
@@ -52,7 +65,7 @@ class Exceptions {
   }
 
   /** At most the rights of one grant, for each pause and for each loss and writer. */
-  checkBounds({ violations }: Verdict): void {
+  checkBounds(verdict: Verdict): void {
     const { limits, rules, faults } = this.schedule;
     const all = [limits, ...faults.flatMap((fault) => (fault.kind === 'new limits' ? [fault.limits] : []))];
     const most = Math.max(...all.map((one) => maxUnusedRights(rules, one)));
@@ -68,7 +81,10 @@ class Exceptions {
       ];
       for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
     }
-    for (const [key, count] of counts) if (count > most) violations.push(`${count} rights of ${key}, more than ${most}`);
+    for (const [key, count] of counts) {
+      verdict.mostRightsOfGrant = Math.max(verdict.mostRightsOfGrant, count);
+      if (count > most) verdict.violations.push(`${count} rights of ${key}, more than ${most}`);
+    }
   }
 
   /** Whether a server that still had its data at the decision `last` had counted the use. */
@@ -87,10 +103,7 @@ class Exceptions {
   #wasStatedToLostServer({ basis, right }: ProviderCall, byOrder: number): boolean {
     return this.history.decisions.some(
       ({ message, loss }) =>
-        message.writer === basis.message.writer &&
-        loss !== null &&
-        loss.order <= byOrder &&
-        message.total >= right!,
+        message.writer === basis.message.writer && loss !== null && loss.order <= byOrder && message.total >= right!,
     );
   }
 }
@@ -107,13 +120,14 @@ function checkWindow(
   const limit = Math.max(...calls.map(limitOf));
   if (calls.length <= limit) return;
   const last = calls.reduce((latest, { basis }) => (basis.order > latest.order ? basis : latest), calls[0]!.basis);
-  const counted = calls.filter((call) => !exceptions.isExempt(call, last)).length;
+  const exempt = calls.filter((call) => exceptions.isExempt(call, last));
+  const counted = calls.length - exempt.length;
   if (counted > limit) {
     verdict.violations.push(`${counted} calls in ${name} until ${calls.at(-1)!.atUs} µs, limit ${limit}`);
-  } else {
-    verdict.windowsOverLimit++;
-    verdict.mostOverLimit = Math.max(verdict.mostOverLimit, calls.length - limit);
+    return;
   }
+  verdict.windowsOverLimit++;
+  if (exempt.some(({ right }) => right !== null)) verdict.windowsOverLimitByRights++;
 }
 
 function checkMinutes(

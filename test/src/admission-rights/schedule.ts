@@ -1,6 +1,6 @@
 /** A schedule: everything that a simulation needs beside its code. The same seed gives the same schedule. */
 import { SeededRandom } from '../chaos/faults/seeded-random.js';
-import { RIGHTS_RULES, type RequestLimits, type RightsRules } from './rights-messages.js';
+import { type RequestLimits, RIGHTS_RULES, type RightsRules } from './rights-messages.js';
 
 export interface Network {
   /** One way, µs: at least, and the mean of what comes on top. */
@@ -61,17 +61,19 @@ export const CALM_NETWORK: Network = {
 
 const UNLIMITED = 1_000_000_000;
 
-/** Draws a schedule of one of five kinds. Windows are short, so that a schedule sees several of them. */
+/** Draws a schedule of one of six kinds, two of them without faults. Windows are short, so that a schedule sees several of them. */
 export function drawSchedule(seed: number): Schedule {
   const random = new SeededRandom(seed);
   const load = drawLoad(seed, random);
-  switch (random.integerBetween(0, 4)) {
+  switch (random.integerBetween(0, 5)) {
     case 0:
       return { ...load, ...CALM };
     case 1:
       return { ...load, ...drawLateReplies(random, load.limits) };
     case 2:
       return { ...load, ...drawFailovers(random, load.durationUs) };
+    case 3:
+      return { ...load, ...drawContention(random, load.limits) };
     default:
       return { ...load, ...drawFaults(random, load) };
   }
@@ -124,6 +126,19 @@ type Faults = Partial<Load> & Omit<Schedule, keyof Load>;
 
 const CALM: Faults = { network: CALM_NETWORK, faults: [], stallRate: 0, preemptionRate: 0, spiteRate: 0 };
 
+/** Data planes with bursts of calls compete for what expires of a short window, so that calls wait. */
+function drawContention(random: SeededRandom, limits: RequestLimits): Faults {
+  const load = limits.requestsPerMinute * (0.5 + random.next());
+  return {
+    ...CALM,
+    rules: { ...RIGHTS_RULES, minuteUs: 1_000_000 },
+    limits: { ...limits, requestsPerDay: UNLIMITED },
+    durationUs: 4_000_000,
+    callsPerSecond: [load / 5, load / 5, load / 5, load / 5, load / 5],
+    burst: 10,
+  };
+}
+
 /** Replies come when the term is nearly over, processes stall, and crash after their last use. */
 function drawLateReplies(random: SeededRandom, limits: RequestLimits): Faults {
   const spareUs = random.pick([2_000_000, 4_000_000]);
@@ -172,8 +187,20 @@ function drawFaults(random: SeededRandom, { rules, limits, durationUs, callsPerS
   };
   add(0.4, 4, (atUs, plane) => ({ kind: 'crash', atUs, plane, lengthUs: lengthTo(minuteUs) }));
   add(0.4, 3, (atUs, plane) => ({ kind: 'disconnect', atUs, plane, lengthUs: lengthTo(300_000) }));
-  add(0.4, 4, (atUs, plane) => ({ kind: 'pause', atUs, plane, lengthUs: lengthTo(2 * minuteUs), isClockStopped: false }));
-  add(0.4, 2, (atUs, plane) => ({ kind: 'pause', atUs, plane, lengthUs: lengthTo(2 * minuteUs), isClockStopped: true }));
+  add(0.4, 4, (atUs, plane) => ({
+    kind: 'pause',
+    atUs,
+    plane,
+    lengthUs: lengthTo(2 * minuteUs),
+    isClockStopped: false,
+  }));
+  add(0.4, 2, (atUs, plane) => ({
+    kind: 'pause',
+    atUs,
+    plane,
+    lengthUs: lengthTo(2 * minuteUs),
+    isClockStopped: true,
+  }));
   add(0.4, 2, (atUs) => ({ kind: 'failover', atUs, lengthUs: lengthTo(300_000), lostUs: lengthTo(1_000_000) }));
   add(0.1, 1, (atUs) => ({ kind: 'failover', atUs, lengthUs: 0, lostUs: Number.POSITIVE_INFINITY }));
   add(0.15, 1, (atUs) => ({ kind: 'flush', atUs }));

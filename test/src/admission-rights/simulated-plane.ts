@@ -189,8 +189,7 @@ export class SimulatedPlane {
     const right = this.#holder.total;
     if (ask.sentUs < this.#rightsEndedUs) history.misuses.push(`right ${right} used after rights ended`);
     if (this.#limits.hasTokenLimit) history.misuses.push(`right ${right} used beside a limit of tokens`);
-    const isAfterStoppedClock =
-      checkedAtUs >= ask.sentUs + schedule.rules.termUs && this.#stoppedUs > ask.stoppedUs;
+    const isAfterStoppedClock = checkedAtUs >= ask.sentUs + schedule.rules.termUs && this.#stoppedUs > ask.stoppedUs;
     this.#stop(schedule.preemptionRate, () => {
       history.providerCalls.push({
         arrivedAtUs: call.arrivedAtUs,
