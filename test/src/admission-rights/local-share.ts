@@ -7,7 +7,7 @@ const DURATION_US = 600_000_000;
 /** The agent uses half of its limits. */
 const LIMIT_PER_RATE = 2;
 
-export interface LocalShare {
+interface LocalShare {
   /** Fraction of the calls that needed no message. */
   readonly local: number;
   /** Messages to the store per call: with rights, admissions and reports. Without them it is 1. */

@@ -15,7 +15,7 @@ import { ReferenceUses } from './reference-uses.js';
 import { maxUnusedRights } from './rights-messages.js';
 import { CALM_NETWORK, type Schedule } from './schedule.js';
 
-export interface Verdict {
+interface Verdict {
   /** Empty: the schedule kept all promises. */
   readonly violations: string[];
   /** Windows over the limit by calls of an exception, and those of them in which some used rights. */

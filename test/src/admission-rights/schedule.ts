@@ -2,7 +2,7 @@
 import { SeededRandom } from '../chaos/faults/seeded-random.js';
 import { type RequestLimits, RIGHTS_RULES, type RightsRules } from './rights-messages.js';
 
-export interface Network {
+interface Network {
   /** One way, µs: at least, and the mean of what comes on top. */
   readonly delayUs: number;
   readonly jitterUs: number;

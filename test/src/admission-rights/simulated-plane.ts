@@ -9,7 +9,7 @@ import type { RightsHolder } from './rights-holder.js';
 import type { RequestLimits, RightsMessage } from './rights-messages.js';
 import type { Schedule } from './schedule.js';
 
-export interface Call {
+interface Call {
   readonly arrivedAtUs: number;
   /** When the store told it to wait, first and last; null: not yet. */
   waitedUs: { readonly first: number; readonly last: number } | null;
