@@ -44,7 +44,7 @@ export interface DecisionHistory {
   readonly decisions: Decision[];
   readonly providerCalls: ProviderCall[];
   readonly losses: DataLoss[];
-  /** For each reply `wait`: when the store first told its oldest call to wait, and when now. */
+  /** For each reply `wait`: when its oldest call got the first such reply, and when this one. */
   readonly waits: { readonly firstAtUs: number; readonly atUs: number }[];
   /** When limits changed. Data planes know within `LIMITS_DELAY_US`. */
   readonly limitChangesUs: number[];

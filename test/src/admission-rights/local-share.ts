@@ -36,7 +36,7 @@ export function estimateLocalShare(callsPerSecond: number, planes: number, round
     faults: [],
     stallRate: 0,
     preemptionRate: 0,
-    spiteRate: 0,
+    hostileEventRate: 0,
   };
   const { providerCalls, decisions } = simulate(schedule);
   const delays = providerCalls

@@ -154,7 +154,7 @@ function checkMinutes(
 interface StoreDay {
   readonly fromUs: number;
   readonly endUs: number;
-  /** Order of the first decision that knew of it: before, the server had other data. */
+  /** Order of the first decision with it: before, the server had other data. */
   readonly decidedFrom: number;
 }
 
@@ -219,7 +219,7 @@ function checkRejections(
   return { days, countedTotals };
 }
 
-/** No call is told to wait a term after the first time, unless the server or limits changed meanwhile. */
+/** No call gets a reply `wait` a term after its first one, unless the server or limits changed meanwhile. */
 function checkWaits({ rules }: Schedule, { waits, losses, limitChangesUs }: DecisionHistory, verdict: Verdict): void {
   const disturbances = [
     ...losses.map(({ atUs, nextDecisionUs }) => ({ fromUs: atUs, untilUs: nextDecisionUs })),

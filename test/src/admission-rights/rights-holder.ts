@@ -1,5 +1,5 @@
 /**
- * Holder side of admission rights: what one data plane may admit for one agent at one provider without asking, without
+ * Holder side of admission rights: what one data plane may admit for one agent at one provider without a message, without
  * I/O. Times are of a monotonic clock, µs. Guarantees: no right is used after the term that began when its message was
  * sent. A failed or late message, a broken connection or new limits end all rights (`endRights`).
  */
@@ -27,14 +27,14 @@ export class RightsHolder {
     protected readonly rules: RightsRules,
   ) {}
 
-  /** Uses one right. False: there is none, ask the store. */
+  /** Uses one right. False: there is none, the store must decide. */
   tryUse(nowUs: number): boolean {
     if (nowUs >= this.#deadlineUs || this.#total >= this.#ceiling) return false;
     if (this.#total++ === this.#stated) this.#unstatedSinceUs = nowUs;
     return true;
   }
 
-  /** Right before the write: false when the process stalled since the decision. The right is unused then; ask the store. */
+  /** Right before the write. False: the process stalled since the decision; the right is unused, the store must decide. */
   confirmUse(decidedAtUs: number, nowUs: number): boolean {
     if (!this.isStalled(decidedAtUs, nowUs)) return true;
     this.#total--;

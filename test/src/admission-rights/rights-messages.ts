@@ -12,7 +12,7 @@ export interface RightsRules {
   readonly termUs: number;
   /** A data plane that was stalled for this long between decision and write does not use its rights. */
   readonly stallUs: number;
-  /** A holder states its uses this long after the first one that the store does not know. A waiter asks again after it. */
+  /** A holder states its uses this long after the first one that the store does not know. Waiting calls are sent again after it. */
   readonly reportUs: number;
   /** Bounds of the unused rights of all writers, as fractions of the two limits. */
   readonly minuteShare: number;
@@ -64,7 +64,7 @@ export interface RightsMessage {
 export interface RightsReply {
   /** The first requests of the message, in order of arrival. */
   readonly admittedCount: number;
-  /** Outcome of the other requests. `wait`: uses and unused rights fill a limit, uses alone do not; ask again. */
+  /** Outcome of the other requests. `wait`: uses and unused rights fill a limit, uses alone do not; send the call again. */
   readonly otherOutcome: 'rejected' | 'wait';
   /** The writer's total that the store has counted. */
   readonly confirmed: number;

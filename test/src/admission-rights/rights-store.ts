@@ -132,7 +132,7 @@ export class RightsStore {
     return leastRoom(limits, uses) <= 0;
   }
 
-  /** While a call waits, for one term, no right is granted or extended: else the call could wait for ever. */
+  /** While a call waits, for one term, no right is granted or extended: else others could delay the call without end. */
   protected isSomeCallWaiting(nowUs: number): boolean {
     return nowUs < this.#lastWaitUs + this.rules.termUs;
   }

@@ -46,7 +46,7 @@ export interface Schedule {
    * Probability of events at the worst time: a call at the end of a right's term, a crash after a use, and bursts when the
    * store may have forgotten a use.
    */
-  readonly spiteRate: number;
+  readonly hostileEventRate: number;
 }
 
 /** No loss, no repetition, no spikes. */
@@ -124,7 +124,7 @@ function drawLoad(seed: number, random: SeededRandom): Load {
 
 type Faults = Partial<Load> & Omit<Schedule, keyof Load>;
 
-const CALM: Faults = { network: CALM_NETWORK, faults: [], stallRate: 0, preemptionRate: 0, spiteRate: 0 };
+const CALM: Faults = { network: CALM_NETWORK, faults: [], stallRate: 0, preemptionRate: 0, hostileEventRate: 0 };
 
 /** Data planes with bursts of calls compete for what expires of a short window, so that calls wait. */
 function drawContention(random: SeededRandom, limits: RequestLimits): Faults {
@@ -155,7 +155,7 @@ function drawLateReplies(random: SeededRandom, limits: RequestLimits): Faults {
     timeoutUs: 1_000_000,
     network: { ...CALM_NETWORK, spikeRate: 0.5 * random.next(), spikeUs: 400_000 },
     stallRate: maybe(random, 0.5) ? 0.3 * random.next() : 0,
-    spiteRate: 0.9,
+    hostileEventRate: 0.9,
   };
 }
 
@@ -170,7 +170,7 @@ function drawFailovers(random: SeededRandom, durationUs: number): Faults {
   return {
     ...CALM,
     faults: Array.from({ length: random.integerBetween(1, 3) }, failover),
-    spiteRate: random.next(),
+    hostileEventRate: random.next(),
   };
 }
 
@@ -222,6 +222,6 @@ function drawFaults(random: SeededRandom, { rules, limits, durationUs, callsPerS
     faults,
     stallRate: sometimes(0.4, 0.05),
     preemptionRate: sometimes(0.2, 0.02),
-    spiteRate: sometimes(0.5, 0.5),
+    hostileEventRate: sometimes(0.5, 0.5),
   };
 }

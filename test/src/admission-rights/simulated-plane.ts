@@ -1,6 +1,6 @@
 /**
- * A data plane of the simulation: takes calls, admits them on rights or asks the store, reports, waits and asks again. Its
- * turns stop during a pause and its state is lost in a crash, like those of a process.
+ * A data plane of the simulation: takes calls, admits them on rights or sends them to the store, reports, and sends
+ * waiting calls again. Its turns stop during a pause and its state is lost in a crash, like those of a process.
  */
 import type { SeededRandom } from '../chaos/faults/seeded-random.js';
 import type { Decision, DecisionHistory } from './decision-history.js';
@@ -11,12 +11,12 @@ import type { Schedule } from './schedule.js';
 
 interface Call {
   readonly arrivedAtUs: number;
-  /** When the store told it to wait, first and last; null: not yet. */
+  /** When it got its first and its last reply `wait`; null: not yet. */
   waitedUs: { readonly first: number; readonly last: number } | null;
 }
 
 /** A message on its way, with the calls that depend on its reply. */
-export interface PendingAsk {
+export interface PendingMessage {
   readonly message: RightsMessage;
   readonly calls: readonly Call[];
   readonly isWaiter: boolean;
@@ -38,7 +38,7 @@ interface Environment {
   /** Many calls at all data planes. */
   burstAt(atUs: number): void;
   /** Carries a message to the store; `deliver` takes the reply, any number of times. */
-  send(plane: SimulatedPlane, ask: PendingAsk, deliver: (decision: Decision) => void): void;
+  send(plane: SimulatedPlane, pending: PendingMessage, deliver: (decision: Decision) => void): void;
 }
 
 export class SimulatedPlane {
@@ -51,11 +51,11 @@ export class SimulatedPlane {
   offlineUntilUs = 0;
   #pausedUntilUs = 0;
   #stoppedUs = 0;
-  #pending = new Set<PendingAsk>();
+  #pending = new Set<PendingMessage>();
   #waiting: Call[] = [];
-  #waiter: 'none' | 'scheduled' | 'asking' = 'none';
+  #waiter: 'none' | 'scheduled' | 'sent' = 'none';
   /** What granted the present rights. */
-  #basis: { readonly decision: Decision; readonly ask: PendingAsk } | null = null;
+  #basis: { readonly decision: Decision; readonly pending: PendingMessage } | null = null;
   #rightsEndedUs = 0;
   #reportTimerUs = Number.POSITIVE_INFINITY;
   /** What remains of a turn that a pause interrupted. */
@@ -134,17 +134,17 @@ export class SimulatedPlane {
     this.offlineUntilUs = Math.max(this.offlineUntilUs, queue.nowUs + offlineUs);
     this.connection++;
     this.turnAt(queue.nowUs, () => {
-      this.endRights();
-      for (const ask of [...this.#pending]) if (ask.connection !== this.connection) this.#fail(ask);
+      this.#endRights();
+      for (const pending of [...this.#pending]) if (pending.connection !== this.connection) this.#fail(pending);
     });
   }
 
   setLimits(limits: RequestLimits): void {
     this.#limits = limits;
-    this.endRights();
+    this.#endRights();
   }
 
-  protected endRights(): void {
+  #endRights(): void {
     this.#rightsEndedUs = this.environment.queue.nowUs;
     this.#holder.endRights(this.#clockUs);
   }
@@ -159,7 +159,7 @@ export class SimulatedPlane {
   #decide(call: Call): void {
     const decidedAtUs = this.#clockUs;
     if (!this.#holder.tryUse(decidedAtUs)) {
-      this.#ask([call], false);
+      this.#sendMessage([call], false);
       return;
     }
     this.#stop(this.environment.schedule.stallRate, () => this.#checkAndWrite(call, decidedAtUs));
@@ -180,16 +180,17 @@ export class SimulatedPlane {
 
   #checkAndWrite(call: Call, decidedAtUs: number): void {
     if (!this.#holder.confirmUse(decidedAtUs, this.#clockUs)) {
-      this.#ask([call], false);
+      this.#sendMessage([call], false);
       return;
     }
     const { queue, schedule, history } = this.environment;
-    const { decision, ask } = this.#basis!;
+    const { decision, pending } = this.#basis!;
     const checkedAtUs = queue.nowUs;
     const right = this.#holder.total;
-    if (ask.sentUs < this.#rightsEndedUs) history.misuses.push(`right ${right} used after rights ended`);
+    if (pending.sentUs < this.#rightsEndedUs) history.misuses.push(`right ${right} used after rights ended`);
     if (this.#limits.hasTokenLimit) history.misuses.push(`right ${right} used beside a limit of tokens`);
-    const isAfterStoppedClock = checkedAtUs >= ask.sentUs + schedule.rules.termUs && this.#stoppedUs > ask.stoppedUs;
+    const isAfterStoppedClock =
+      checkedAtUs >= pending.sentUs + schedule.rules.termUs && this.#stoppedUs > pending.stoppedUs;
     this.#stop(schedule.preemptionRate, () => {
       history.providerCalls.push({
         arrivedAtUs: call.arrivedAtUs,
@@ -209,25 +210,25 @@ export class SimulatedPlane {
     const { queue, random, schedule } = this.environment;
     const { minuteUs, termUs } = schedule.rules;
     const isLate = queue.nowUs >= atUs + 0.9 * termUs;
-    if (!this.environment.hasFaults() || random.next() >= schedule.spiteRate * (isLate ? 1 : 0.02)) return;
+    if (!this.environment.hasFaults() || random.next() >= schedule.hostileEventRate * (isLate ? 1 : 0.02)) return;
     this.environment.burstAt(queue.nowUs + termUs);
     this.environment.burstAt(queue.nowUs + Math.floor(minuteUs * random.next()));
     this.environment.burstAt(queue.nowUs + minuteUs - Math.floor(random.next() * 40_000));
     this.crash(minuteUs);
   }
 
-  /** Maybe lets a call arrive when the rights that were just granted end, by the clock of the message or of its reply. */
+  /** Sometimes adds a call when the rights that were just granted end, by the clock of the message or of its reply. */
   #maybeCallLate(sentUs: number): void {
     const { queue, random, schedule } = this.environment;
-    if (!this.environment.hasFaults() || random.next() >= schedule.spiteRate) return;
+    if (!this.environment.hasFaults() || random.next() >= schedule.hostileEventRate) return;
     const fromUs = sentUs + schedule.rules.termUs - 100_000;
     const atUs = fromUs + Math.floor(random.next() * (queue.nowUs - sentUs + 150_000));
     queue.add(atUs, () => this.receiveCall({ arrivedAtUs: atUs, waitedUs: null }));
   }
 
-  #ask(calls: readonly Call[], isWaiter: boolean): void {
+  #sendMessage(calls: readonly Call[], isWaiter: boolean): void {
     const { queue, schedule } = this.environment;
-    const ask: PendingAsk = {
+    const pending: PendingMessage = {
       message: this.#holder.createMessage(calls.length, this.#limits, this.#clockUs),
       calls,
       isWaiter,
@@ -235,27 +236,27 @@ export class SimulatedPlane {
       sentUs: queue.nowUs,
       stoppedUs: this.#stoppedUs,
     };
-    this.#pending.add(ask);
+    this.#pending.add(pending);
     const run = this.#run;
-    this.environment.send(this, ask, (decision) => {
-      if (run === this.#run) this.turnAt(queue.nowUs, () => this.#takeReply(ask, decision));
+    this.environment.send(this, pending, (decision) => {
+      if (run === this.#run) this.turnAt(queue.nowUs, () => this.#takeReply(pending, decision));
     });
     this.turnAt(queue.nowUs + schedule.timeoutUs, () => {
-      if (!this.#pending.has(ask)) return;
-      this.endRights();
-      this.#fail(ask);
+      if (!this.#pending.has(pending)) return;
+      this.#endRights();
+      this.#fail(pending);
     });
   }
 
-  #takeReply(ask: PendingAsk, decision: Decision): void {
-    if (ask.connection !== this.connection || !this.#pending.delete(ask)) return;
+  #takeReply(pending: PendingMessage, decision: Decision): void {
+    if (pending.connection !== this.connection || !this.#pending.delete(pending)) return;
     const { history, queue, schedule } = this.environment;
     const { reply } = decision;
-    if (this.#holder.applyReply(ask.message, reply, this.#clockUs)) {
-      this.#basis = { decision, ask };
-      this.#maybeCallLate(ask.sentUs);
+    if (this.#holder.applyReply(pending.message, reply, this.#clockUs)) {
+      this.#basis = { decision, pending };
+      this.#maybeCallLate(pending.sentUs);
     }
-    for (const { arrivedAtUs } of ask.calls.slice(0, reply.admittedCount)) {
+    for (const { arrivedAtUs } of pending.calls.slice(0, reply.admittedCount)) {
       history.providerCalls.push({
         arrivedAtUs,
         writtenAtUs: queue.nowUs,
@@ -266,24 +267,24 @@ export class SimulatedPlane {
         isAfterStoppedClock: false,
       });
     }
-    const others = ask.calls.slice(reply.admittedCount);
+    const others = pending.calls.slice(reply.admittedCount);
     if (reply.otherOutcome === 'rejected') {
       history.rejectedCalls += others.length;
     } else if (others.length > 0) {
       for (const call of others) this.#noteWait(call, decision.atUs);
       const firstAtUs = Math.min(...others.map(({ waitedUs }) => waitedUs!.first));
       history.waits.push({ firstAtUs, atUs: decision.atUs });
-      this.#waiting = ask.isWaiter ? [...others, ...this.#waiting] : [...this.#waiting, ...others];
-      if (ask.isWaiter || this.#waiter === 'none') {
+      this.#waiting = pending.isWaiter ? [...others, ...this.#waiting] : [...this.#waiting, ...others];
+      if (pending.isWaiter || this.#waiter === 'none') {
         this.#waiter = 'scheduled';
-        this.turnAt(queue.nowUs + schedule.rules.reportUs, () => this.#askAgain());
+        this.turnAt(queue.nowUs + schedule.rules.reportUs, () => this.#sendWaitingCalls());
       }
       return;
     }
-    if (ask.isWaiter) this.#askAgain();
+    if (pending.isWaiter) this.#sendWaitingCalls();
   }
 
-  /** A wait begins again when the store has not been asked for a term: it grants rights then. */
+  /** A wait begins again when no message came for a term: the store grants rights then. */
   #noteWait(call: Call, atUs: number): void {
     const { waitedUs } = call;
     const goesOn = waitedUs !== null && atUs < waitedUs.last + this.environment.schedule.rules.termUs;
@@ -291,18 +292,18 @@ export class SimulatedPlane {
   }
 
   /** Asks for all waiting calls in one message. */
-  #askAgain(): void {
+  #sendWaitingCalls(): void {
     const calls = this.#waiting;
     this.#waiting = [];
-    this.#waiter = calls.length === 0 ? 'none' : 'asking';
-    if (calls.length > 0) this.#ask(calls, true);
+    this.#waiter = calls.length === 0 ? 'none' : 'sent';
+    if (calls.length > 0) this.#sendMessage(calls, true);
   }
 
   /** A message has failed, and with it its calls. */
-  #fail(ask: PendingAsk): void {
-    this.#pending.delete(ask);
-    this.environment.history.failedCalls += ask.calls.length;
-    if (ask.isWaiter) this.#askAgain();
+  #fail(pending: PendingMessage): void {
+    this.#pending.delete(pending);
+    this.environment.history.failedCalls += pending.calls.length;
+    if (pending.isWaiter) this.#sendWaitingCalls();
   }
 
   #scheduleReport(): void {
@@ -313,7 +314,7 @@ export class SimulatedPlane {
     this.turnAt(atUs, () => {
       if (this.#reportTimerUs !== atUs) return;
       this.#reportTimerUs = Number.POSITIVE_INFINITY;
-      if (this.#clockUs >= this.#holder.reportAtUs) this.#ask([], false);
+      if (this.#clockUs >= this.#holder.reportAtUs) this.#sendMessage([], false);
     });
   }
 }

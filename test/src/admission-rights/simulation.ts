@@ -7,7 +7,7 @@ import { RightsHolder } from './rights-holder.js';
 import type { RequestLimits, RightsRules } from './rights-messages.js';
 import { RightsStore } from './rights-store.js';
 import { CALM_NETWORK, type Fault, type Schedule } from './schedule.js';
-import { type PendingAsk, SimulatedPlane } from './simulated-plane.js';
+import { type PendingMessage, SimulatedPlane } from './simulated-plane.js';
 
 /** Creates the logic under test. Mutants replace parts. */
 export interface RightsLogic {
@@ -93,19 +93,19 @@ class Simulation {
     });
   }
 
-  send(plane: SimulatedPlane, ask: PendingAsk, deliver: (decision: Decision) => void): void {
+  send(plane: SimulatedPlane, pending: PendingMessage, deliver: (decision: Decision) => void): void {
     const server = this.#servers;
     if (this.queue.nowUs < plane.offlineUntilUs) return;
     this.#carry(() => {
       if (this.queue.nowUs < this.#storeDownUntilUs) return;
       if (server !== this.#servers && this.random.next() >= REDIRECTED) return;
-      if (ask.connection !== plane.connection && this.random.next() >= LATE_ARRIVALS) return;
-      const decision = this.#decide(ask);
+      if (pending.connection !== plane.connection && this.random.next() >= LATE_ARRIVALS) return;
+      const decision = this.#decide(pending);
       this.#carry(() => deliver(decision));
     });
   }
 
-  #decide({ message }: PendingAsk): Decision {
+  #decide({ message }: PendingMessage): Decision {
     const { nowUs } = this.queue;
     const runId = `server-${this.#servers}`;
     const { decisions, losses } = this.history;
@@ -156,7 +156,7 @@ class Simulation {
         this.#servers++;
         this.#storeDownUntilUs = this.queue.nowUs + fault.lengthUs;
         this.#loseDecisions(fault.lostUs);
-        if (this.random.next() < this.schedule.spiteRate) this.burstAt(this.#storeDownUntilUs);
+        if (this.random.next() < this.schedule.hostileEventRate) this.burstAt(this.#storeDownUntilUs);
         for (const plane of this.#planes)
           this.queue.add(this.queue.nowUs + Math.floor(this.random.next() * DETECTION_US), () => plane.disconnect(0));
         break;
@@ -173,7 +173,7 @@ class Simulation {
     }
   }
 
-  /** Takes back the decisions of the last `lostUs`: the new store makes all earlier ones again. */
+  /** Takes back the decisions of the last `lostUs`: the new store repeats all earlier ones. */
   #loseDecisions(lostUs: number): void {
     const { nowUs } = this.queue;
     const { decisions, losses } = this.history;
