@@ -1,5 +1,5 @@
 /**
- * An upgrade from commit 1822593, whose schema ended with migration 53: two organizations had custom providers called
+ * An upgrade from commit 1822593, whose schema ended with migration 53: an organization had custom providers called
  * `github` and `groq`. Both slugs are built in now. Nothing of theirs changes until an admin renames or deletes them.
  */
 import { createHash, randomBytes } from 'node:crypto';
@@ -144,12 +144,14 @@ async function call(method: string, path: string, body?: unknown, as = owner) {
   return answer.body;
 }
 
-async function upstreamsAfterPush(change: () => Promise<unknown>): Promise<ReadonlyMap<string, Upstream>> {
-  await watched.resolve(tenant.secretKey);
-  const seen = watched.cache.seenRevision;
-  await change();
-  await waitUntil('the invalidation has arrived', () => watched.cache.seenRevision > seen);
-  return (await watched.resolve(tenant.secretKey)).context!.upstreams;
+/** The agent's upstreams once the invalidation of a change has removed the cached context. */
+async function waitForUpstreams(isNew: (upstreams: ReadonlyMap<string, Upstream>) => boolean) {
+  let upstreams: ReadonlyMap<string, Upstream> = new Map();
+  await waitUntil('the cached context is replaced', async () => {
+    upstreams = (await watched.resolve(tenant.secretKey)).context!.upstreams;
+    return isNew(upstreams);
+  });
+  return upstreams;
 }
 
 const headerValueOf = (injection: Injection): string =>
@@ -214,16 +216,20 @@ test('new accounts, rotation and settings are those of the organization’s own 
   const rows = await database.sql`select custom_provider_id as id from provider_accounts where id = ${account.id}`;
   expect(rows[0]!.id).toBe(tenant.providers.github);
   const path = `/v1/custom-providers/${tenant.providers.github}`;
-  const upstreams = await upstreamsAfterPush(() => call('PUT', path, { sensitivePaths: ['* /orgs/**'] }));
-  expect(upstreams.get('github')!.sensitiveCalls.map(({ call: pattern }) => pattern)).toEqual(['* /orgs/**']);
+  const sensitive = (upstreams: ReadonlyMap<string, Upstream>) =>
+    upstreams.get('github')!.sensitiveCalls.map(({ call: pattern }) => pattern);
+  expect(sensitive((await watched.resolve(tenant.secretKey)).context!.upstreams)).toEqual(['* /admin/**']);
+  await call('PUT', path, { sensitivePaths: ['* /orgs/**'] });
+  const upstreams = await waitForUpstreams((seen) => sensitive(seen)[0] !== '* /admin/**');
+  expect(sensitive(upstreams)).toEqual(['* /orgs/**']);
 });
 
 test('renamed, it takes its accounts and policies along, and the slug is the built-in provider’s', async () => {
   const path = `/v1/custom-providers/${tenant.providers.github}`;
   const rename = await owner.call('PUT', path, { slug: 'groq' });
   expect([rename.status, rename.body.error]).toEqual([409, expect.stringContaining('groq')]);
-  const upstreams = await upstreamsAfterPush(() => call('PUT', path, { slug: 'github-internal' }));
-  expect(upstreams.has('github')).toBe(false);
+  await call('PUT', path, { slug: 'github-internal' });
+  const upstreams = await waitForUpstreams((seen) => !seen.has('github'));
   const renamed = upstreams.get('github-internal')!;
   expect(renamed).toMatchObject({
     origin: 'https://github.internal',
@@ -236,13 +242,12 @@ test('renamed, it takes its accounts and policies along, and the slug is the bui
     groq: { models: { allow: ['llama-*'] } },
   });
   expect((await call('GET', '/v1/providers/github')).provider.slug).toBe('github');
-  const builtIn = await upstreamsAfterPush(() =>
-    call('POST', '/v1/providers/accounts', {
-      agentId: tenant.agentId,
-      providerSlug: 'github',
-      credentials: { apiKey: 'github_pat_0123456789abcdefghij' },
-    }),
-  );
+  await call('POST', '/v1/providers/accounts', {
+    agentId: tenant.agentId,
+    providerSlug: 'github',
+    credentials: { apiKey: 'github_pat_0123456789abcdefghij' },
+  });
+  const builtIn = await waitForUpstreams((seen) => seen.has('github'));
   expect(builtIn.get('github')).toMatchObject({
     isCustom: false,
     origin: 'https://api.github.com',
@@ -253,8 +258,8 @@ test('renamed, it takes its accounts and policies along, and the slug is the bui
 });
 
 test('a deleted one leaves the slug to the built-in provider, without its accounts', async () => {
-  const upstreams = await upstreamsAfterPush(() => call('DELETE', `/v1/custom-providers/${tenant.providers.groq}`));
-  expect(upstreams.has('groq')).toBe(false);
+  await call('DELETE', `/v1/custom-providers/${tenant.providers.groq}`);
+  await waitForUpstreams((seen) => !seen.has('groq'));
   const context = (await watched.resolve(tenant.secretKey)).context!;
   expect(context.builtInProviders.has('groq')).toBe(true);
   expect((await call('GET', '/v1/providers/groq')).provider.displayName).not.toBe('Our groq');
