@@ -63,11 +63,14 @@ export async function listCircuits(
   const fixed = catalogue.providers.flatMap((provider) =>
     fixedOriginKeys(provider).map((key) => ({ slug: provider.slug, key })),
   );
+  const fixedDefaults = catalogue.providers
+    .filter((provider) => provider.fixedAddress() !== null)
+    .map(({ slug }) => slug);
   const custom = await listProviders(sql, orgId, { limit: CUSTOM_PROVIDERS_MAX, offset: 0 });
   const own = custom.rows.flatMap((row) =>
     fixedOriginKeys(toProvider(row, catalogue.presetCalls)).map((key) => ({ id: row.id, key })),
   );
-  const { rows, total } = await store.listOrgCircuits(sql, { orgId, fixed, own, ...filter }, page);
+  const { rows, total } = await store.listOrgCircuits(sql, { orgId, fixed, fixedDefaults, own, ...filter }, page);
   const names = new Map(custom.rows.map(({ slug, displayName }) => [slug, displayName]));
   return {
     rows: rows.map(({ originKey: key, since, openUntil, ...row }) => ({

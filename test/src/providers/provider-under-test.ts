@@ -23,7 +23,7 @@ export interface RecordedCall {
   readonly body: Buffer;
 }
 
-export interface StandInResponse {
+interface StandInResponse {
   readonly status: number;
   readonly headers?: OutgoingHttpHeaders;
   readonly body?: string;

@@ -207,7 +207,7 @@ export class CustomProviderService {
     for (const name of provider.originNames) {
       const address = provider.fixedAddress(name) === null ? provider.address(credentials, name) : null;
       if (address === null) continue;
-      await this.#checkAddress(orgId, `credentials: the address ${address.baseUrl}`, address.baseUrl);
+      await this.#checkAddress(orgId, `credentials: the address ${address.baseUrl}:`, address.baseUrl);
       const { hostname, search } = new URL(address.baseUrl);
       if (this.catalogue.claimsHost(hostname))
         throw new InvalidInput(`credentials: ${hostname} belongs to a built-in provider: use that one`);

@@ -150,4 +150,13 @@ export const EXAMPLES = {
   sensitivePaths: ['POST /v1/keys/**'],
   builtIn: false,
   'CustomProviderInput.authPrefix': undefined,
+  'credentialFields.looksLike': 'sk- and at least 20 characters',
+  'credentialFields.values': null,
+  docs: 'https://platform.openai.com/docs/api-reference',
+  origins: ['default'],
+  'opaqueCalls.call': 'POST /graphql',
+  'opaqueCalls.why': 'The body says what the call does.',
+  'presets.name': 'Chat',
+  'presets.calls': ['POST /v1/chat/completions'],
+  'presets.scopes': null,
 };
