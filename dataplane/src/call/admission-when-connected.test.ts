@@ -239,7 +239,7 @@ test('a dial of an agent that has disconnected counts until it ends', async () =
   await waitUntil(() => gateway.server.inflight === 1);
   expect(dials.begun).toHaveLength(1);
   dials.begun[0]!.connect();
-  await (await upstream.connection()).waitForText('GET /next '); // over the connection of the call that has gone
+  await (await upstream.connection()).waitForText('GET /next '); // over the connection of the call whose agent disconnected
   expect([dials.begun.length, gateway.admissions.length]).toEqual([1, 1]);
 });
 
@@ -302,6 +302,26 @@ describe('the store is asked while', () => {
     dials.isHolding = false;
   });
 
+  /** The connection of a call with a hard budget closes, and its replacement takes longer than 30 ms. */
+  async function replaceConnectionSlowly() {
+    gateway.boundNanos = RESERVATION;
+    gateway.lookup = {
+      context: createContext([createUpstream(upstream.origin)], { agentLimits: HARD }),
+      rejection: null,
+    };
+    const agent = await heldCall();
+    upstream.connections[0]!.socket.destroy();
+    await waitUntil(() => gateway.pools.poolCount === 0);
+    dials.isHolding = true;
+    asked[0]!();
+    await dialed(2);
+    const fromMs = performance.now();
+    await waitUntil(() => performance.now() - fromMs > 30);
+    dials.begun[1]!.connect();
+    await waitUntil(() => asked.length === 2);
+    return agent;
+  }
+
   test('another call gets a connection of its own', async () => {
     await heldCall('/1');
     await heldCall('/2');
@@ -323,21 +343,7 @@ describe('the store is asked while', () => {
   });
 
   test('the connection closes and its replacement takes longer than 30 ms: the call is admitted again', async () => {
-    gateway.boundNanos = RESERVATION;
-    gateway.lookup = {
-      context: createContext([createUpstream(upstream.origin)], { agentLimits: HARD }),
-      rejection: null,
-    };
-    const agent = await heldCall();
-    upstream.connections[0]!.socket.destroy();
-    await waitUntil(() => gateway.pools.poolCount === 0);
-    dials.isHolding = true;
-    asked[0]!();
-    await dialed(2);
-    const fromMs = performance.now();
-    await waitUntil(() => performance.now() - fromMs > 30);
-    dials.begun[1]!.connect();
-    await waitUntil(() => asked.length === 2);
+    const agent = await replaceConnectionSlowly();
     expect(upstream.text).toBe('');
     asked[1]!();
     const provider = await upstream.connection(1);
@@ -350,21 +356,7 @@ describe('the store is asked while', () => {
   });
 
   test('the connection closes, and its replacement, too: 502, and the reservation is released', async () => {
-    gateway.boundNanos = RESERVATION;
-    gateway.lookup = {
-      context: createContext([createUpstream(upstream.origin)], { agentLimits: HARD }),
-      rejection: null,
-    };
-    const agent = await heldCall();
-    upstream.connections[0]!.socket.destroy();
-    await waitUntil(() => gateway.pools.poolCount === 0);
-    dials.isHolding = true;
-    asked[0]!();
-    await dialed(2);
-    const fromMs = performance.now();
-    await waitUntil(() => performance.now() - fromMs > 30);
-    dials.begun[1]!.connect();
-    await waitUntil(() => asked.length === 2);
+    const agent = await replaceConnectionSlowly();
     upstream.connections[1]!.socket.destroy();
     await waitUntil(() => gateway.pools.poolCount === 0);
     asked[1]!();

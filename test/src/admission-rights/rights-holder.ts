@@ -27,7 +27,7 @@ export class RightsHolder {
     protected readonly rules: RightsRules,
   ) {}
 
-  /** Uses one right. False: there is none, the store must decide. */
+  /** Uses one right. Returns false without a right: the store must decide. */
   tryUse(nowUs: number): boolean {
     if (nowUs >= this.#deadlineUs || this.#total >= this.#ceiling) return false;
     if (this.#total++ === this.#stated) this.#unstatedSinceUs = nowUs;

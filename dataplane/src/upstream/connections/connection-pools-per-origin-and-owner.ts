@@ -83,7 +83,7 @@ export class ConnectionPools {
   }
 
   /**
-   * Takes an idle connection; null: there is none. `tenant`: the organization that configured the address, so that every
+   * Takes an idle connection, or returns null. `tenant`: the organization that configured the address, so that every
    * connect is checked against the egress policy; null for an operator's address. `owner`: only calls of the same owner
    * share a connection. `isForUpgrade`: a WebSocket will take its socket.
    */
