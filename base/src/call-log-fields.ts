@@ -6,7 +6,7 @@
 
 interface LogFieldDefinition {
   /** `text`: may contain anything that a caller or provider chose. */
-  readonly type: 'uuid' | 'time' | 'text' | 'textOrNull' | 'count' | 'countOrNull' | 'number' | 'flag';
+  readonly type: 'uuid' | 'time' | 'text' | 'textOrNull' | 'count' | 'countOrNull' | 'number' | 'numberOrNull' | 'flag';
   /** Part of the API document and of docs/contract.md. */
   readonly description: string;
   readonly example: string | number | boolean | null;
@@ -159,6 +159,12 @@ export const LOG_FIELDS = {
     description: 'The data plane that forwarded the call.',
     example: 'dp-eu-1',
     shown: { section: 'Time and size', label: 'Data plane' },
+  },
+  statedCostCents: {
+    type: 'numberOrNull',
+    description: 'Cost that the provider itself states in its response, US cents, not rounded; null: it states none.',
+    example: null,
+    shown: { section: 'Tokens and cost', label: 'Cost stated by the provider', unit: 'cents' },
   },
 } as const satisfies Readonly<Record<string, LogFieldDefinition>>;
 

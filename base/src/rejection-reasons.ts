@@ -65,6 +65,10 @@ const OWN_REASONS = {
     cause: 'The call can expose credentials or change access rights.',
     remedy: 'If this is intended, allow it for the agent’s provider account.',
   },
+  opaque: {
+    cause: 'The path of the call does not say what the call does, such as GraphQL.',
+    remedy: 'If this is intended, allow it for the agent’s provider account.',
+  },
   denied_call: { cause: 'The agent’s policy does not allow this call.', remedy: 'Change the policy or the call.' },
   denied_model: { cause: 'The agent’s policy does not allow this model.', remedy: 'Change the policy or the model.' },
   unmetered: {

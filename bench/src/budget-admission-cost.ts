@@ -104,7 +104,11 @@ function holdUs(): void {
   const messages = [{ role: 'user', content: 'word '.repeat(400) }];
   const body = Buffer.from(JSON.stringify({ model: 'gpt-5-mini', messages, max_completion_tokens: 500 }));
   const one = (): number => {
-    const facts = readReservationFacts(body, '/v1/chat/completions');
+    const facts = readReservationFacts(body, {
+      format: 'openai',
+      path: '/v1/chat/completions',
+      model: 'gpt-5-mini',
+    });
     if (typeof facts === 'string') throw new Error(facts);
     const { textTokens: tokensIn, outputTokensMax, hasExternalContent, speed } = facts;
     const call = {

@@ -31,6 +31,7 @@ const options = (usageFormat: MeterOptions['usageFormat'], path: string, content
   status: 200,
   contentType,
   contentEncoding: null,
+  responseHeaders: [],
   tokensOutMax: null,
   onDeferredUsage: null,
 });

@@ -51,6 +51,8 @@ export interface Config {
   readonly smtpUrl: Secret | null;
   readonly mailFrom: string;
   readonly providersFile: string | null;
+  /** Directory with the operator's provider files. */
+  readonly providersDir: string | null;
   readonly pricesFile: string | null;
   readonly egressAllowCidrs: readonly string[];
   readonly trustedProxyCidrs: readonly string[];
@@ -118,6 +120,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
     smtpUrl: smtpUrl === null ? null : new Secret(smtpUrl.href),
     mailFrom: read.string('MAIL_FROM', 'Agent Credential Gateway <gateway@localhost>'),
     providersFile: read.optional('PROVIDERS_FILE'),
+    providersDir: read.optional('PROVIDERS_DIR'),
     pricesFile: read.optional('PRICES_FILE'),
     egressAllowCidrs: read.cidrs('EGRESS_ALLOW_CIDRS'),
     trustedProxyCidrs: read.cidrs('TRUSTED_PROXY_CIDRS'),

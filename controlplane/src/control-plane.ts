@@ -92,7 +92,7 @@ export function buildControlPlane(config: Config, log: Logger, hasher = new Pass
   healthRoutes(app, health);
   const metricsServer = config.metricsListen === null ? null : new MetricsServer(metrics);
   if (metricsServer === null) metricsRoute(app, metrics);
-  const catalogue = loadCatalogue(config.providersFile);
+  const catalogue = loadCatalogue(config.providersFile, config.providersDir);
   const { standIns } = catalogue;
   const prices = new OperatorPrices(config.pricesFile, catalogue, log, metrics);
   const identity = buildIdentity(app, { config, log, sql, tokens, cookie, authenticator, metrics, standIns, hasher });
@@ -113,7 +113,11 @@ export function buildControlPlane(config: Config, log: Logger, hasher = new Pass
     catalogue,
     vault,
     pools,
-    greeting: { circuits: async () => events.circuitFeed.listNotClosed(), prices: () => prices.book() },
+    greeting: {
+      circuits: async () => events.circuitFeed.listNotClosed(),
+      prices: () => prices.book(),
+      builtInProviders: catalogue.slugs,
+    },
     handlers: { ...events.handlers, reportUsage: createReportUsageHandler(usage.ingest, log) },
   });
 

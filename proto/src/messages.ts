@@ -35,6 +35,7 @@ export type IResolveTokensResponse = acg.v1.IResolveTokensResponse;
 export type IAgentContext = acg.v1.IAgentContext;
 export type ILimit = acg.v1.ILimit;
 export type IUpstream = acg.v1.IUpstream;
+export type IUsageRule = acg.v1.IUsageRule;
 export type ICallPolicy = acg.v1.ICallPolicy;
 export type IInjection = acg.v1.IInjection;
 export type IWatchRequest = acg.v1.IWatchRequest;

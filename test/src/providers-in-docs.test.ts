@@ -1,94 +1,128 @@
 /**
- * Every built-in provider is in every list of providers, or the list states why not. `npm run openapi`
- * generates the lists of the documents, apart from the table of SDKs in README.md.
+ * Every built-in provider is in every list that is generated from the provider files: the variables of `acg run`, and
+ * the tables of the documents. `npm run openapi` writes them.
  */
-import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { Catalogue } from '@acg/controlplane/providers/catalogue/catalogue';
+import type { Provider } from '@acg/controlplane/providers/catalogue/provider';
+import { CATEGORIES, type Category } from '@acg/controlplane/providers/catalogue/provider-definition';
+import { presentSdk } from '@acg/controlplane/providers/custom/present-provider';
 import { describe, expect, test } from 'vitest';
 import {
-  BUILT_IN_PROVIDERS,
+  knownVariablesOf,
   listSecretVariables,
   planProviderVariables,
 } from '../../controlplane/cli/src/run/provider-variables.js';
-import { codeSnippetsFor } from '../../controlplane/dashboard/src/components/secrets/code-snippets.js';
-import { providerLabel } from '../../controlplane/dashboard/src/messages/built-in-provider-names.js';
 import { expectGeneratedParts } from './fixtures/expect-generated-doc-parts.js';
-
-/** By slug, why its SDK reads no variables. */
-const WITHOUT_VARIABLES: Readonly<Record<string, string>> = {};
-/** By slug, why a setup can show no code for it. */
-const WITHOUT_CODE: Readonly<Record<string, string>> = {};
-
-const VARIABLES = 'controlplane/cli/src/run/provider-variables.ts';
-const LABELS = 'controlplane/dashboard/src/messages/built-in-provider-names.ts';
-const SNIPPETS = 'controlplane/dashboard/src/components/secrets/code-snippets.ts';
 
 const gatewayUrl = 'https://gw.example';
 const { providers } = new Catalogue();
 
-describe.each(providers)('$slug', ({ slug, displayName }) => {
-  test.skipIf(slug in WITHOUT_VARIABLES)(
-    'acg run hands the token to its SDK, and keeps its own key from the child',
-    () => {
-      const { set } = planProviderVariables([slug], { gatewayUrl, token: 'acg_token', env: {} });
-      const withToken = Object.keys(set).filter((name) => !name.startsWith('ACG_') && set[name] === 'acg_token');
-      expect(withToken.length, `${VARIABLES}: ${slug} sets no variable to the token`).toBeGreaterThan(0);
-      const kept = withToken.filter((name) => !listSecretVariables().includes(name));
-      expect(kept, `${VARIABLES}: ${slug} sets these, and they are not among its secrets`).toEqual([]);
-    },
+const sdkOf = ({ file }: Provider) => presentSdk(file!.sdk);
+
+test('acg run knows the variables of every provider', async () => {
+  const variables = providers.map((provider) => {
+    const { env, secretEnv, removeEnv, remark } = sdkOf(provider);
+    return [provider.slug, { env, secretEnv, removeEnv, remark }];
+  });
+  await expect(`${JSON.stringify(Object.fromEntries(variables), null, 2)}\n`).toMatchFileSnapshot(
+    fileURLToPath(new URL('../../controlplane/cli/src/run/built-in-provider-variables.json', import.meta.url)),
   );
+});
 
-  test.skipIf(slug in WITHOUT_CODE)('the dashboard shows code that configures its SDK', () => {
-    const snippets = codeSnippetsFor({ providerSlug: slug, gatewayUrl, token: 'acg_token' });
-    const code = snippets.find(({ id }) => id === 'typescript')?.code ?? '';
-    expect(code, `${SNIPPETS}: ${slug} has no TypeScript with the address`).toContain(`${gatewayUrl}/v1/proxy/${slug}`);
-    expect(code, `${SNIPPETS}: ${slug} has no TypeScript with the token`).toContain('acg_token');
-    const prompt = snippets.find(({ id }) => id === 'prompt')!.code;
-    const [, baseUrl] = /^- Base URL of the SDK: (.*)$/m.exec(prompt)!;
-    expect(code, `${SNIPPETS}: basePath of ${slug} is not what its TypeScript has`).toContain(`'${baseUrl}'`);
+test('the dashboard writes the names of providers as their files do', async () => {
+  const names = Object.fromEntries(providers.map(({ slug, displayName }) => [slug, displayName]));
+  await expect(`${JSON.stringify(names, null, 2)}\n`).toMatchFileSnapshot(
+    fileURLToPath(new URL('../../controlplane/dashboard/src/messages/provider-names.json', import.meta.url)),
+  );
+});
+
+describe.each(providers)('$slug', (provider) => {
+  const { slug } = provider;
+  const { basePath, snippets } = sdkOf(provider);
+
+  test('acg run keeps the provider’s own key from the child', () => {
+    const variables = knownVariablesOf(slug);
+    const { set } = planProviderVariables([{ slug, variables }], { gatewayUrl, token: 'acg_token', env: {} });
+    const withToken = Object.keys(set).filter((name) => !name.startsWith('ACG_') && set[name] === 'acg_token');
+    const kept = withToken.filter((name) => !listSecretVariables().includes(name));
+    expect(kept, `${slug}: env sets these to the token, and secretEnv does not list them`).toEqual([]);
   });
 
-  test('the dashboard writes its name as its catalogue entry does', () => {
-    expect(providerLabel(slug), `${LABELS}: the label of ${slug}`).toBe(displayName);
-  });
-
-  test('README.md has a row for its SDK', () => {
-    const row = new RegExp(`^\\|.*'/v1/proxy/${slug}[/']`, 'm');
-    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-    expect(row.test(readme), `README.md: the table of SDKs has no row with '/v1/proxy/${slug}'`).toBe(true);
+  test('its code has the address and the token', () => {
+    expect(snippets.map(({ id }) => id)).toEqual(expect.arrayContaining(['curl', 'python', 'typescript']));
+    for (const { id, code } of snippets) {
+      expect(code, `${slug}: ${id} has no {url}`).toContain('{url}');
+      expect(code, `${slug}: ${id} has no {token}`).toContain('{token}');
+    }
+    const sdkCode = snippets.map(({ code }) => code).join();
+    expect(sdkCode, `${slug}: no snippet has {url} with basePath`).toContain(`{url}${basePath}`);
   });
 });
 
 const code = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ');
+/** Lines of at most 126 characters, like the documents. */
+const wrap = (text: string): string => text.replaceAll(/(.{1,126})(?: |$)/g, '$1\n').trimEnd();
 /** An empty cell is one space. */
 const tableRow = (...cells: string[]): string => `${cells.map((cell) => `| ${cell}`.trimEnd()).join(' ')} |\n`;
 
-test('README.md lists the fields of each credential', async () => {
-  const rows = providers.map(({ slug, credentialFields }) => {
-    const namesWhere = (required: boolean) =>
-      code(credentialFields.filter((field) => field.required === required).map(({ name }) => name));
-    return tableRow(slug, namesWhere(true), namesWhere(false));
-  });
+const CATEGORY_TITLES: Readonly<Record<Category, string>> = {
+  model: 'Models',
+  storage: 'Storage',
+  database: 'Databases',
+  hosting: 'Hosting',
+  email: 'E-mail',
+  saas: 'Applications',
+};
+
+const ofCategory = (category: Category): readonly Provider[] =>
+  providers.filter(({ file }) => file!.category === category);
+
+test('README.md lists the providers', async () => {
+  const rows = CATEGORIES.map((category) =>
+    tableRow(
+      CATEGORY_TITLES[category],
+      ofCategory(category)
+        .map(({ displayName, file }) => `[${displayName}](${file!.docs})`)
+        .join(', '),
+    ),
+  );
   await expectGeneratedParts('README.md', [
-    [/(?<=^\| account of \|.*\n\|---\|---\|---\|\n).*?(?=^\| custom )/ms, rows.join('')],
+    [/(?<=^<!-- providers -->\n\|.*\n\|---\|---\|\n).*?(?=^<!-- \/providers -->)/ms, rows.join('')],
   ]);
 });
 
-test('docs/cli.md lists the variables of each provider', async () => {
-  const rows = providers.map(({ slug }) => {
-    const { set, secrets, remove = [], remark } = BUILT_IN_PROVIDERS[slug] ?? { set: () => ({}), secrets: [] };
-    const names = Object.keys(set({ url: '', token: '', env: {} }));
-    const removed = [...secrets, ...remove].filter((name) => !names.includes(name));
-    return tableRow(slug, code(names), code(removed), remark?.slice(`${slug}: `.length) ?? '');
+test('docs/providers.md describes each provider', async () => {
+  const rows = CATEGORIES.flatMap((category) =>
+    ofCategory(category).map((provider) => {
+      const { slug, displayName, credentialFields, originNames } = provider;
+      const namesWhere = (required: boolean) =>
+        code(credentialFields.filter((field) => field.required === required).map(({ name }) => name));
+      const origins = originNames.slice(1).map((name) => `${slug}:${name}`);
+      return tableRow(
+        `[${displayName}](${provider.file!.docs})`,
+        code([slug, ...origins]),
+        namesWhere(true),
+        namesWhere(false),
+        code([`/v1/proxy/${slug}${sdkOf(provider).basePath}`]),
+      );
+    }),
+  );
+  const variables = providers.map((provider) => {
+    const { env, secretEnv, removeEnv, remark } = sdkOf(provider);
+    const names = Object.keys(env);
+    const removed = [...secretEnv, ...removeEnv].filter((name) => !names.includes(name));
+    return tableRow(provider.slug, code(names), code(removed), (remark ?? '').replaceAll('|', '\\|'));
   });
-  await expectGeneratedParts('docs/cli.md', [
-    [/(?<=^\| provider \| set \|.*\n\|---\|---\|---\|---\|\n).*?(?=^\| custom \|)/ms, rows.join('')],
+  await expectGeneratedParts('docs/providers.md', [
+    [/(?<=^<!-- providers -->\n\|.*\n\|---\|---\|---\|---\|---\|\n).*?(?=^<!-- \/providers -->)/ms, rows.join('')],
+    [/(?<=^<!-- variables -->\n\|.*\n\|---\|---\|---\|---\|\n).*?(?=^\| custom \|)/ms, variables.join('')],
   ]);
 });
 
 test('docs/contract.md lists the providers', async () => {
-  const list = code(providers.map(({ slug }) => slug));
+  const list = wrap(`Built-in providers are ${code(providers.map(({ slug }) => slug))}.`);
   await expectGeneratedParts('docs/contract.md', [
-    [/^Built-in providers are `.*$/m, `Built-in providers are ${list}.`],
+    [/(?<=^<!-- providers -->\n).*?(?=^<!-- \/providers -->)/ms, `${list}\n`],
   ]);
 });

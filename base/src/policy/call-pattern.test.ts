@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { matchesCall, parseCallPattern } from './call-pattern.js';
-import { normalizeLeniently, splitPathLeniently, splitPathStrictly } from './split-path-strictly-or-leniently.js';
+import {
+  normalizeLeniently,
+  splitPathInEachReading,
+  splitPathLeniently,
+  splitPathStrictly,
+} from './split-path-strictly-or-leniently.js';
 
 const matches = (pattern: string, method: string, path: string): boolean =>
   matchesCall(parseCallPattern(pattern, splitPathStrictly)!, method, path.slice(1).split('/'));
@@ -61,6 +66,9 @@ test('matches the same paths as the equivalent regular expression', () => {
 test.each([
   ['/v1/%63hat', ['v1', 'chat']],
   ['/v1%2Fchat', ['v1%2Fchat']],
+  ['/v1%2fchat', ['v1%2Fchat']],
+  ['/v1%252fchat', ['v1%252Fchat']],
+  ['/v1%25%32%66chat', ['v1%252Fchat']],
   ['/v1/%2563hat', ['v1', '%2563hat']],
   ['/a%7Eb%5F%2d', ['a~b_-']],
   ['/a%5Bb%5D', ['a%5Bb%5D']],
@@ -85,6 +93,47 @@ test.each([
   ['/%zz%', ['%zz%']],
 ])('splits %s leniently into %j', (path, segments) => {
   expect(splitPathLeniently(path)).toEqual(segments);
+});
+
+test.each([
+  ['/a/b', [['a', 'b']]],
+  ['/a%20b/c', [['a b', 'c']]],
+  [
+    '/p/a%2Fb/c',
+    [
+      ['p', 'a', 'b', 'c'],
+      ['p', 'a/b', 'c'],
+    ],
+  ],
+  [
+    '/p/A%252fB/c',
+    [
+      ['p', 'a', 'b', 'c'],
+      ['p', 'a/b', 'c'],
+      ['p', 'a/b', 'c'],
+    ],
+  ],
+  ['/p%2Fa%252Fb', [['p', 'a', 'b'], ['p/a/b'], ['p', 'a/b']]],
+  ['/%EF%BD%81%2F%5C', [['a'], ['a/\\']]],
+])('reads %s as %j', (path, readings) => {
+  expect(splitPathInEachReading(path)).toEqual(readings);
+});
+
+const name = fc.constantFrom('a', 'b', 'hooks', 'projects', 'x');
+const encodedSlash = fc.constantFrom('%2F', '%2f', '%252F', '%25252f', '%25%32%46', '%25252525252F');
+const anySlash = fc.oneof(fc.constant('/'), encodedSlash);
+
+test('a deny rule matches where encoded slashes are part of a segment and where they are separators', () => {
+  const rule = parseCallPattern('* /projects/*/hooks/**', splitPathLeniently)!;
+  const isDenied = (path: string): boolean =>
+    splitPathInEachReading(path).some((segments) => matchesCall(rule, 'GET', segments));
+  fc.assert(
+    fc.property(fc.array(name, { minLength: 1, maxLength: 4 }), encodedSlash, anySlash, anySlash, (id, inner, s, t) => {
+      expect(isDenied(`/projects/${id.join(inner)}/hooks`)).toBe(true);
+      expect(isDenied(`/projects${s}7${t}hooks${s}1`)).toBe(true);
+      expect(isDenied(`/projects/${id.join(inner)}/issues`)).toBe(id.length > 1 && id[1] === 'hooks');
+    }),
+  );
 });
 
 test('decodes in one pass as repeated decoding does', () => {

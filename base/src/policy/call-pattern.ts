@@ -28,32 +28,47 @@ export function parseCallPattern(text: string, splitPath: (path: string) => read
   return { method: method === '*' ? null : method, groups };
 }
 
-/** Whether a call matches. `segments`: of the path after its first slash. */
-export function matchesCall(pattern: CallPattern, method: string, segments: readonly string[]): boolean {
+/**
+ * Whether a call matches. `segments`: of the path after its first slash. `matchesSegment`: compares one segment with the
+ * pieces of its pattern.
+ */
+export function matchesCall(
+  pattern: CallPattern,
+  method: string,
+  segments: readonly string[],
+  matchesSegment = matchesWildcard,
+): boolean {
   if (pattern.method !== null && pattern.method !== method) return false;
   const { groups } = pattern;
   const first = groups[0]!;
-  if (groups.length === 1) return segments.length === first.length && matchesGroupAt(first, segments, 0);
+  if (groups.length === 1)
+    return segments.length === first.length && matchesGroupAt(first, segments, 0, matchesSegment);
   const last = groups[groups.length - 1]!;
   if (segments.length < first.length + last.length) return false;
   const end = segments.length - last.length;
-  if (!matchesGroupAt(first, segments, 0) || !matchesGroupAt(last, segments, end)) return false;
+  if (!matchesGroupAt(first, segments, 0, matchesSegment) || !matchesGroupAt(last, segments, end, matchesSegment))
+    return false;
   // A group between two `**` matches at its first fit, which leaves most segments for later groups.
   let from = first.length;
   for (let g = 1; g < groups.length - 1; g++) {
     const group = groups[g]!;
-    while (from + group.length <= end && !matchesGroupAt(group, segments, from)) from++;
+    while (from + group.length <= end && !matchesGroupAt(group, segments, from, matchesSegment)) from++;
     if (from + group.length > end) return false;
     from += group.length;
   }
   return true;
 }
 
-function matchesGroupAt(group: readonly SegmentPattern[], segments: readonly string[], from: number): boolean {
+function matchesGroupAt(
+  group: readonly SegmentPattern[],
+  segments: readonly string[],
+  from: number,
+  matchesSegment: typeof matchesWildcard,
+): boolean {
   for (let i = 0; i < group.length; i++) {
     const pieces = group[i]!;
     const segment = segments[from + i]!;
-    if (!matchesWildcard(pieces, segment) || (segment === '' && pieces.length > 1)) return false;
+    if (!matchesSegment(pieces, segment) || (segment === '' && pieces.length > 1)) return false;
   }
   return true;
 }

@@ -4,8 +4,10 @@ export interface CallRuleSource {
   readonly isCustom: boolean;
   /** `""` or `/x/y`: the path of the provider's address, before the path of a call. */
   readonly basePath: string;
-  /** Rejected calls; empty when an admin allowed them for the account. */
+  /** Rejected calls; empty when an admin allowed them for the account. Contexts share the lists of built-in providers. */
   readonly sensitiveCalls: readonly SensitiveCall[];
+  /** Rejected calls whose path does not say what they do; empty when an admin allowed them for the account. */
+  readonly opaqueCalls: readonly SensitiveCall[];
   /** Null: the agent may make every call. */
   readonly policy: CallPolicy | null;
   /** Where calls name their model, first match first; empty: the provider has no models. */
@@ -43,6 +45,9 @@ export interface ModelPatterns {
 
 interface ModelCall {
   readonly call: string;
-  /** `json`, `form`, `json_or_form`, `batch` (`requests[].params.model`), `path:x` (the segment after `x`), `free`. */
+  /**
+   * `json`, `form`, `json_or_form`, `batch` (`requests[].params.model`), `path:x` (the segment after `x`),
+   * `path_before_colon:x` (the same up to its last colon), `free`, `answer`, `unknown`.
+   */
   readonly at: string;
 }

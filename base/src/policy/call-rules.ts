@@ -1,11 +1,14 @@
-/** All rules for one agent's calls to one provider, compiled once per agent context. */
+/**
+ * All rules for one agent's calls to one provider, compiled once per agent context. Contexts share the compiled lists of
+ * a built-in provider.
+ */
 
-import { type CallPattern, matchesCall, parseCallPattern } from './call-pattern.js';
-import type { CallPolicy, CallRuleSource } from './call-rule-source.js';
+import { type CallPattern, matchesCall, matchesWildcard, parseCallPattern } from './call-pattern.js';
+import type { CallPolicy, CallRuleSource, SensitiveCall } from './call-rule-source.js';
 import { hasMethodOverride } from './detect-method-override.js';
 import { SensitiveCallDetector } from './detect-sensitive-calls.js';
 import { ModelRule } from './model-rule.js';
-import { splitPathStrictly } from './split-path-strictly-or-leniently.js';
+import { hasEncodedSlash, splitPathStrictly } from './split-path-strictly-or-leniently.js';
 
 /**
  * Where a call names its model. `free`: the method uses no model. `answer`: nowhere; the response states the cost, if
@@ -19,7 +22,11 @@ export type ModelLocation =
   | 'free'
   | 'answer'
   | 'unknown'
-  | `path:${string}`;
+  | `path:${string}`
+  | `path_before_colon:${string}`;
+
+/** Whether the path names the model; see parse-model-from-path.ts. */
+export const isInPath = (place: ModelLocation): place is `path${string}` & ModelLocation => place.startsWith('path');
 
 interface ModelCallPattern {
   readonly pattern: CallPattern;
@@ -33,26 +40,40 @@ export class CallRules {
   /** Null: every model is allowed, so no body needs to be read. */
   readonly models: ModelRule | null;
   readonly #sensitive: SensitiveCallDetector | null;
+  readonly #opaque: SensitiveCallDetector | null;
   readonly #policy: CallPolicy | null;
   readonly #calls: readonly CallPattern[] | null;
-  readonly #modelCalls: readonly ModelCallPattern[];
-  readonly #listsUnreportedCosts: boolean;
+  readonly #modelCalls: CompiledModelCalls;
   readonly #basePath: string;
 
-  constructor({ sensitiveCalls, policy, modelCalls, basePath }: CallRuleSource) {
+  constructor({ sensitiveCalls, opaqueCalls, policy, modelCalls, basePath }: CallRuleSource) {
     const models = policy?.models ?? null;
-    this.#sensitive = sensitiveCalls.length === 0 ? null : new SensitiveCallDetector(sensitiveCalls);
+    this.#sensitive = detectorOf(sensitiveCalls);
+    this.#opaque = detectorOf(opaqueCalls);
     this.#policy = policy;
     this.#calls = policy === null || policy.calls === null ? null : policy.calls.map(compilePattern);
     this.models = models === null || modelCalls.length === 0 ? null : new ModelRule(models);
-    this.#modelCalls = modelCalls.map(({ call, at }) => ({ pattern: compilePattern(call), at: at as ModelLocation }));
-    this.#listsUnreportedCosts = this.#modelCalls.some(({ at }) => at === 'unknown');
+    this.#modelCalls = compiledModelCallsOf(modelCalls);
     this.#basePath = basePath;
   }
 
   /** Whether the call returns credentials or changes access rights, or may do so through a method override. */
   isSensitive(method: string, providerPath: string, query: string | null, headers: readonly string[]): boolean {
-    const calls = this.#sensitive;
+    return this.#matches(this.#sensitive, method, providerPath, query, headers);
+  }
+
+  /** Whether the path does not say what the call does, or may not through an override. */
+  isOpaque(method: string, providerPath: string, query: string | null, headers: readonly string[]): boolean {
+    return this.#matches(this.#opaque, method, providerPath, query, headers);
+  }
+
+  #matches(
+    calls: SensitiveCallDetector | null,
+    method: string,
+    providerPath: string,
+    query: string | null,
+    headers: readonly string[],
+  ): boolean {
     if (calls === null) return false;
     return hasMethodOverride(query, headers) || calls.matches(method, this.#basePath, providerPath, query, headers);
   }
@@ -74,7 +95,8 @@ export class CallRules {
     if (calls === null) return true;
     if (!isPlainPath) return false;
     const segments = splitPathStrictly(providerPath);
-    for (let i = 0; i < calls.length; i++) if (matchesCall(calls[i]!, method, segments)) return true;
+    const matchesSegment = segments.some(hasEncodedSlash) ? matchesUnambiguously : matchesWildcard;
+    for (let i = 0; i < calls.length; i++) if (matchesCall(calls[i]!, method, segments, matchesSegment)) return true;
     return false;
   }
 
@@ -84,7 +106,7 @@ export class CallRules {
    * false.
    */
   hasUnreportedCost(method: string, providerPath: string, custom: boolean): boolean {
-    if (!this.#listsUnreportedCosts || MODEL_FREE_METHODS.has(method)) return false;
+    if (!this.#modelCalls.listsUnreportedCosts || MODEL_FREE_METHODS.has(method)) return false;
     const at = this.#findListedLocation(method, providerPath);
     return at === 'unknown' || (at === undefined && !custom);
   }
@@ -96,8 +118,45 @@ export class CallRules {
 
   #findListedLocation(method: string, rest: string): ModelLocation | undefined {
     const segments = splitPathStrictly(rest);
-    return this.#modelCalls.find(({ pattern }) => matchesCall(pattern, method, segments))?.at;
+    return this.#modelCalls.patterns.find(({ pattern }) => matchesCall(pattern, method, segments))?.at;
   }
+}
+
+/**
+ * A server may read an encoded slash as a separator, and then a `*` would allow calls that the pattern does not show. So
+ * only `**` and a segment pattern that itself names the encoded slash (`*%2F*`) match it.
+ */
+const matchesUnambiguously: typeof matchesWildcard = (pieces, segment) =>
+  matchesWildcard(pieces, segment) && (!hasEncodedSlash(segment) || pieces.some(hasEncodedSlash));
+
+const detectors = new WeakMap<readonly SensitiveCall[], SensitiveCallDetector>();
+
+/** Null: there are no such calls. */
+function detectorOf(calls: readonly SensitiveCall[]): SensitiveCallDetector | null {
+  if (calls.length === 0) return null;
+  let detector = detectors.get(calls);
+  if (detector === undefined) {
+    detector = new SensitiveCallDetector(calls);
+    detectors.set(calls, detector);
+  }
+  return detector;
+}
+
+interface CompiledModelCalls {
+  readonly patterns: readonly ModelCallPattern[];
+  readonly listsUnreportedCosts: boolean;
+}
+
+const compiledModelCalls = new WeakMap<CallRuleSource['modelCalls'], CompiledModelCalls>();
+
+function compiledModelCallsOf(modelCalls: CallRuleSource['modelCalls']): CompiledModelCalls {
+  let compiled = compiledModelCalls.get(modelCalls);
+  if (compiled === undefined) {
+    const patterns = modelCalls.map(({ call, at }) => ({ pattern: compilePattern(call), at: at as ModelLocation }));
+    compiled = { patterns, listsUnreportedCosts: patterns.some(({ at }) => at === 'unknown') };
+    compiledModelCalls.set(modelCalls, compiled);
+  }
+  return compiled;
 }
 
 const rulesByUpstream = new WeakMap<CallRuleSource, CallRules | null>();
@@ -106,7 +165,9 @@ const rulesByUpstream = new WeakMap<CallRuleSource, CallRules | null>();
 export function getCallRules(upstream: CallRuleSource): CallRules | null {
   let rules = rulesByUpstream.get(upstream);
   if (rules === undefined) {
-    rules = upstream.policy === null && upstream.sensitiveCalls.length === 0 ? null : new CallRules(upstream);
+    const { policy, sensitiveCalls, opaqueCalls } = upstream;
+    const hasNone = policy === null && sensitiveCalls.length === 0 && opaqueCalls.length === 0;
+    rules = hasNone ? null : new CallRules(upstream);
     rulesByUpstream.set(upstream, rules);
   }
   return rules;

@@ -1,11 +1,12 @@
 /**
  * Detects calls that return credentials or change access rights. They are rejected unless an admin allowed them for the
- * account. Each provider's list comes with the upstream. Matches any spelling of path, query and headers.
+ * account, like calls whose path does not say what they do. Each provider's list comes with the upstream. Matches any
+ * spelling of path, query and headers, and an encoded slash as a separator and as a part of a segment.
  */
 
 import { type CallPattern, matchesCall, matchesWildcard, parseCallPattern } from './call-pattern.js';
 import type { SensitiveCall } from './call-rule-source.js';
-import { normalizeLeniently, splitPathLeniently } from './split-path-strictly-or-leniently.js';
+import { normalizeLeniently, splitPathInEachReading, splitPathLeniently } from './split-path-strictly-or-leniently.js';
 
 interface SensitiveRule {
   readonly pattern: CallPattern;
@@ -54,13 +55,13 @@ export class SensitiveCallDetector {
   }
 
   #matchesPathRules(method: string, basePath: string, providerPath: string): boolean {
-    const key = `${method} ${providerPath}`;
+    const key = basePath === '' ? `${method} ${providerPath}` : `${method} ${basePath} ${providerPath}`;
     const known = this.#verdicts.get(key);
     if (known !== undefined) return known;
-    let verdict = matchesAny(this.#pathRules, method, splitPathLeniently(providerPath));
+    let verdict = matchesAny(this.#pathRules, method, splitPathInEachReading(providerPath));
     // The base path may contain the beginning of a rule's path.
     if (!verdict && basePath !== '')
-      verdict = matchesAny(this.#pathRules, method, splitPathLeniently(basePath + providerPath));
+      verdict = matchesAny(this.#pathRules, method, splitPathInEachReading(basePath + providerPath));
     if (key.length <= VERDICT_CHARS_MAX) {
       if (this.#verdicts.size >= VERDICTS_MAX) this.#verdicts.clear();
       this.#verdicts.set(Buffer.from(key).toString(), verdict); // a copy, not a slice of the request
@@ -74,10 +75,10 @@ export class SensitiveCallDetector {
     query: string | null,
     headers: readonly string[],
   ): boolean {
-    const segments = splitPathLeniently(providerPath);
+    const readings = splitPathInEachReading(providerPath);
     const params = query === null ? [] : query.split(/[&;]/);
     for (const rule of this.#parameterRules) {
-      if (!matchesCall(rule.pattern, method, segments)) continue;
+      if (!matchesInAnyReading(rule, method, readings)) continue;
       if (params.some((param) => matchesAnyName(rule.query, normalizeLeniently(paramName(param))))) return true;
       if (rule.headers.length === 0) continue;
       for (const param of params) {
@@ -96,8 +97,13 @@ export class SensitiveCallDetector {
   }
 }
 
-const matchesAny = (rules: readonly SensitiveRule[], method: string, segments: readonly string[]): boolean =>
-  rules.some((rule) => matchesCall(rule.pattern, method, segments));
+type Readings = readonly (readonly string[])[];
+
+const matchesInAnyReading = ({ pattern }: SensitiveRule, method: string, readings: Readings): boolean =>
+  readings.some((segments) => matchesCall(pattern, method, segments));
+
+const matchesAny = (rules: readonly SensitiveRule[], method: string, readings: Readings): boolean =>
+  rules.some((rule) => matchesInAnyReading(rule, method, readings));
 
 const matchesAnyName = (names: readonly (readonly string[])[], name: string): boolean =>
   names.some((pieces) => matchesWildcard(pieces, name));

@@ -7,7 +7,6 @@
  */
 import {
   createPriceBand,
-  findVendor,
   type ListPrice,
   MAX_VIDEO_PICO_PER_SECOND,
   type PricePlan,
@@ -25,6 +24,8 @@ interface BuiltinPrice {
   readonly base: ListPrice;
   /** USD per million characters. */
   readonly perMillionCharacters?: number;
+  /** USD per 1000 searches (Cohere: search units of a ranking). */
+  readonly perThousandSearches?: number;
   /** USD per image by size, with the prefix `hd ` for that quality. */
   readonly perImage?: Readonly<Record<string, number>>;
   /** USD per second of video, and of video in the larger size. */
@@ -142,6 +143,72 @@ const BUILTIN_PRICES: readonly BuiltinPrice[] = [
     base: { input: 1, output: 5, cacheRead: 0.05, cacheWrite: 1.25 },
     longPrompt: { aboveTokensIn: 272_000, price: { input: 2, output: 7.5, cacheRead: 0.1, cacheWrite: 2.5 } },
   },
+  // cohere.com/pricing, read through developer.puter.com/tutorials/cohere-api-pricing (June 2026).
+  {
+    provider: 'cohere',
+    models: ['rerank-v4.0-fast', 'rerank-v3.5', 'rerank-english-v3.0', 'rerank-multilingual-v3.0'],
+    validFrom: '2024-04-11',
+    base: FREE,
+    perThousandSearches: 2,
+  },
+  { provider: 'cohere', models: ['rerank-v4.0-pro'], validFrom: '2025-12-11', base: FREE, perThousandSearches: 2.5 },
+  {
+    provider: 'cohere',
+    models: ['embed-v4.0'],
+    validFrom: '2025-04-15',
+    base: { input: 0.12, output: 0, imageIn: 0.47 },
+  },
+  {
+    provider: 'cohere',
+    models: ['embed-english-v3.0', 'embed-multilingual-v3.0'],
+    validFrom: '2023-11-02',
+    base: { input: 0.1, output: 0 },
+  },
+  // aws.amazon.com/bedrock/pricing. Images cost the price of the largest size and best quality.
+  {
+    provider: 'aws',
+    models: ['amazon.titan-embed-text-v2:0'],
+    validFrom: '2024-04-30',
+    base: { input: 0.02, output: 0 },
+  },
+  { provider: 'aws', models: ['cohere.rerank-v3-5:0'], validFrom: '2024-12-01', base: FREE, perThousandSearches: 2 },
+  { provider: 'aws', models: ['amazon.rerank-v1:0'], validFrom: '2024-12-01', base: FREE, perThousandSearches: 1 },
+  {
+    provider: 'aws',
+    models: ['amazon.nova-canvas-v1:0'],
+    validFrom: '2024-12-03',
+    base: FREE,
+    perImage: { '2048x2048': 0.08 },
+  },
+  {
+    provider: 'aws',
+    models: ['amazon.titan-image-generator-v1', 'amazon.titan-image-generator-v2:0'],
+    validFrom: '2024-08-06',
+    base: FREE,
+    perImage: { '1024x1024': 0.012 },
+  },
+  // ai.google.dev/gemini-api/docs/pricing
+  {
+    provider: 'google',
+    models: ['imagen-4.0-fast-generate-001'],
+    validFrom: '2025-08-14',
+    base: FREE,
+    perImage: { '1024x1024': 0.02 },
+  },
+  {
+    provider: 'google',
+    models: ['imagen-4.0-generate-001', 'imagen-3.0-generate-002'],
+    validFrom: '2025-02-06',
+    base: FREE,
+    perImage: { '1024x1024': 0.04 },
+  },
+  {
+    provider: 'google',
+    models: ['imagen-4.0-ultra-generate-001'],
+    validFrom: '2025-08-14',
+    base: FREE,
+    perImage: { '1024x1024': 0.06 },
+  },
 ];
 
 /** Every model with a price here: its vendor's id and its name. */
@@ -175,7 +242,11 @@ export function findBuiltinPlan(vendor: string | null, model: string, nowMs: num
     picoPerLargeVideoSecond: usdToPico(found.perVideoSecond?.large),
     picoPerCharacter: Math.round((found.perMillionCharacters ?? 0) * 1e6),
     picoPerImage: found.perImage === undefined ? null : usdToPicoByKind(found.perImage),
-    tiers: tierPercentsOf(findVendor(found.provider)),
+    picoPerWebSearch:
+      found.perThousandSearches === undefined ? TOOL_PRICES.picoPerWebSearch : found.perThousandSearches * 1e9,
+    picoPerRequest: 0,
+    picoPerPage: 0,
+    tiers: tierPercentsOf(found.provider),
     contextTokens: null,
   };
 }

@@ -12,7 +12,12 @@
  * without its own.
  */
 import { LRUCache } from 'lru-cache';
-import { findLibraryPlan, findMostExpensiveLibraryPlan } from './genai-prices-adapter.js';
+import {
+  findLibraryPlan,
+  findMostExpensiveLibraryPlan,
+  listHostedVendors,
+  sumTokenRates,
+} from './genai-prices-adapter.js';
 import { findBuiltinPlan } from './price-library-corrections.js';
 import { applyOverride, type PriceOverride } from './price-override.js';
 import { findVendor, type PricePlan, tierPercentsOf, type Vendor } from './price-plan.js';
@@ -35,6 +40,10 @@ const DAY_MS = 86_400_000;
  * to be. For other vendors the fallback is the most expensive model in the library.
  */
 const FALLBACK_MODELS: Readonly<Record<Vendor, string>> = { openai: 'gpt-5.5-pro', anthropic: 'claude-fable-5-1' };
+/** $5 per 1000 pages: the most expensive document model (Mistral OCR 4 with annotations). */
+const PICO_PER_PAGE_MAX = 5_000_000_000;
+/** Vendors of usage formats whose names in the library differ. */
+const FORMAT_VENDORS: Readonly<Record<string, string>> = { gemini: 'google', bedrock: 'aws' };
 const ANY_MODEL = '*';
 const ALL_CALLS = '';
 
@@ -107,7 +116,7 @@ export class PriceList {
     const own = this.#findModelOverride(upstream, model, nowMs);
     if (own === null && listed !== null) return listed;
     const override = own ?? this.#findCurrentOverride(upstream.providerSlug, ANY_MODEL, nowMs);
-    if (override !== null) return applyOverride(listed, tierPercentsOf(findVendor(upstream.priceProvider)), override);
+    if (override !== null) return applyOverride(listed, tierPercentsOf(upstream.priceProvider), override);
     // All unknown models share one fallback plan, which is looked up once.
     return model === '' ? findFallbackPlan(upstream, nowMs) : this.findPlan(upstream, '');
   }
@@ -133,7 +142,9 @@ export function findListedPlan(upstream: PricedUpstream, model: string, nowMs: n
   const undated = stripDateSuffix(model);
   if (priceProvider !== '') {
     return (
-      findBuiltinPlan(priceProvider, undated, nowMs) ?? findLibraryPlan({ providerId: priceProvider }, model, nowMs)
+      findBuiltinPlan(priceProvider, undated, nowMs) ??
+      findLibraryPlan({ providerId: priceProvider }, model, nowMs) ??
+      (undated === model ? null : findLibraryPlan({ providerId: priceProvider }, undated, nowMs))
     );
   }
   return (
@@ -153,13 +164,23 @@ function stripDateSuffix(model: string): string {
 
 /** A vendor that the library does not have costs what the vendor of its usage format costs. */
 function findFallbackPlan({ priceProvider, usageFormat }: PricedUpstream, nowMs: number): PricePlan | null {
-  const plan = findMostExpensivePlan(priceProvider, nowMs) ?? findMostExpensivePlan(usageFormat, nowMs);
-  return plan === null ? null : { ...plan, origin: 'fallback' };
+  const plan =
+    findMostExpensivePlan(priceProvider, nowMs) ??
+    findMostExpensivePlan(FORMAT_VENDORS[usageFormat] ?? usageFormat, nowMs);
+  return plan === null
+    ? null
+    : { ...plan, origin: 'fallback', picoPerPage: Math.max(plan.picoPerPage, PICO_PER_PAGE_MAX) };
 }
 
 function findMostExpensivePlan(id: string, nowMs: number): PricePlan | null {
   const vendor = findVendor(id);
-  return vendor === null
-    ? findMostExpensiveLibraryPlan(id, nowMs)
-    : findLibraryPlan({ providerId: vendor }, FALLBACK_MODELS[vendor], nowMs);
+  if (vendor !== null) return findLibraryPlan({ providerId: vendor }, FALLBACK_MODELS[vendor], nowMs);
+  let dearest = findMostExpensiveLibraryPlan(id, nowMs);
+  // A host of other vendors' models: Azure, Vertex AI.
+  for (const hosted of listHostedVendors(id)) {
+    const plan = findVendor(hosted) === null ? null : findMostExpensivePlan(hosted, nowMs);
+    if (plan !== null && (dearest === null || sumTokenRates(plan) > sumTokenRates(dearest))) dearest = plan;
+  }
+  // The context window of that model does not bound the unknown one.
+  return dearest === null ? null : { ...dearest, contextTokens: null };
 }

@@ -61,6 +61,8 @@ export function applyOverride(listed: PricePlan | null, tiers: TierPercents, ove
       ? new Map(images.map(({ kind, pico }) => [kind ?? '', pico ?? 0]))
       : (listed?.picoPerImage ?? null),
     tiers: applyTierPercents(listed?.tiers ?? tiers, override.tiers ?? {}),
+    picoPerRequest: typeof override.perRequestNanos === 'number' ? 0 : (listed?.picoPerRequest ?? 0),
+    picoPerPage: listed?.picoPerPage ?? 0,
     contextTokens: listed?.contextTokens ?? null,
   };
 }

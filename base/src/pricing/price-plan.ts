@@ -15,8 +15,19 @@ export interface TokenRates {
   readonly imageOut: number;
 }
 
+/** Rates of token classes that only the price library prices; PRICES_FILE does not name them. */
+interface LibraryRates {
+  /** Part of the cache reads. */
+  readonly cacheReadAudio: number;
+  readonly videoIn: number;
+  /** Parts of the output. */
+  readonly videoOut: number;
+  readonly reasoning: number;
+  readonly citation: number;
+}
+
 /** USD per million tokens, as price lists print it. A missing class costs what its parent costs ({@link toRates}). */
-export type ListPrice = { readonly [Name in keyof TokenRates]?: number | undefined } & {
+export type ListPrice = { readonly [Name in keyof TokenRates | keyof LibraryRates]?: number | undefined } & {
   readonly input: number;
   readonly output: number;
 };
@@ -42,7 +53,7 @@ export const findVendor = (id: string): Vendor | null => VENDORS.find((vendor) =
 export interface PriceBand {
   readonly aboveTokensIn: number;
   readonly list: ListPrice;
-  readonly rates: TokenRates;
+  readonly rates: TokenRates & LibraryRates;
 }
 
 export const createPriceBand = (aboveTokensIn: number, list: ListPrice): PriceBand => ({
@@ -80,6 +91,9 @@ export interface PricePlan extends UnitPrices {
   /** By size of image, with the prefix `hd ` for that quality; null where images are priced by their tokens. */
   readonly picoPerImage: ReadonlyMap<string, number> | null;
   readonly tiers: TierPercents;
+  /** Fee of each call beside its tokens, and price of a page of a document; pico-dollars. */
+  readonly picoPerRequest: number;
+  readonly picoPerPage: number;
   /** The model's context window in tokens; null = unknown. */
   readonly contextTokens: number | null;
 }
@@ -119,15 +133,27 @@ const LIST_PRICE: TierPercents = { batch: 100, flex: 100, priority: 100, fast: 1
 const OPENAI_TIERS: TierPercents = { batch: 50, flex: 50, priority: 200, fast: 200, ultrafast: 600, us: 100 };
 /** Anthropic: `priority` is prepaid and costs the same per token; fast mode costs twice, inference in the US 1.1×. */
 const ANTHROPIC_TIERS: TierPercents = { batch: 50, flex: 100, priority: 100, fast: 200, ultrafast: 100, us: 110 };
+/**
+ * Google: flex and batch at half, priority at 175 to 200 % of the list price by model; the higher one counts
+ * (https://ai.google.dev/gemini-api/docs/optimization).
+ */
+const GOOGLE_TIERS: TierPercents = { ...LIST_PRICE, batch: 50, flex: 50, priority: 200 };
+/** Amazon Bedrock: priority at 175 %, latency-optimized inference (`fast`) at 125 % (https://aws.amazon.com/bedrock/pricing). */
+const AWS_TIERS: TierPercents = { ...LIST_PRICE, batch: 50, flex: 50, priority: 175, fast: 125 };
+const TIERS: Readonly<Record<string, TierPercents>> = {
+  openai: OPENAI_TIERS,
+  azure: OPENAI_TIERS,
+  anthropic: ANTHROPIC_TIERS,
+  google: GOOGLE_TIERS,
+  aws: AWS_TIERS,
+};
 
-export function tierPercentsOf(vendor: Vendor | null): TierPercents {
-  if (vendor === null) return LIST_PRICE;
-  return vendor === 'openai' ? OPENAI_TIERS : ANTHROPIC_TIERS;
-}
+/** `provider`: id in the price library. */
+export const tierPercentsOf = (provider: string): TierPercents => TIERS[provider] ?? LIST_PRICE;
 
 const picoPerToken = (usdPerMTok: number): number => Math.round(usdPerMTok * 1e6);
 
-function toRates(list: ListPrice): TokenRates {
+function toRates(list: ListPrice): PriceBand['rates'] {
   const cacheWrite = list.cacheWrite ?? list.input;
   return {
     input: picoPerToken(list.input),
@@ -139,5 +165,10 @@ function toRates(list: ListPrice): TokenRates {
     imageIn: picoPerToken(list.imageIn ?? list.input),
     audioOut: picoPerToken(list.audioOut ?? list.output),
     imageOut: picoPerToken(list.imageOut ?? list.output),
+    cacheReadAudio: picoPerToken(list.cacheReadAudio ?? list.audioIn ?? list.cacheRead ?? list.input),
+    videoIn: picoPerToken(list.videoIn ?? list.input),
+    videoOut: picoPerToken(list.videoOut ?? list.output),
+    reasoning: picoPerToken(list.reasoning ?? list.output),
+    citation: picoPerToken(list.citation ?? list.output),
   };
 }

@@ -78,6 +78,7 @@ test.each([
     'custom-providers add groq --name Groq --base-url https://groq.example --auth header --usage-format none',
     { slug: 'groq', displayName: 'Groq', baseUrl: 'https://groq.example', authType: 'header', usageFormat: null },
   ],
+  [`custom-providers set ${ID} --slug groq-own`, { slug: 'groq-own' }],
   [`custom-providers set ${ID} --sensitive-path /a --sensitive-path /b`, { sensitivePaths: ['/a', '/b'] }],
   [
     `agents set ${ID} --budget none --rpm none --tpm 5 --threshold none --on-store-loss default`,

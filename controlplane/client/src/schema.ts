@@ -1229,6 +1229,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/providers/{slug}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A built-in provider with its sensitive calls and its SDK
+         * @description Role: viewer or higher.
+         */
+        get: operations["getProvider"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/session": {
         parameters: {
             query?: never;
@@ -2106,6 +2126,8 @@ export interface components {
             mode: "byok";
             /** @description Whether calls that return credentials are allowed. */
             allowSensitivePaths: boolean;
+            /** @description Whether calls are allowed whose path does not say what they do. */
+            allowOpaque: boolean;
             /** Format: date-time */
             createdAt: string;
         };
@@ -2124,6 +2146,8 @@ export interface components {
             credentialId?: string;
             /** @description Allow calls that return credentials or change access permissions; false by default. */
             allowSensitivePaths?: boolean;
+            /** @description Allow calls whose path does not say what they do, such as GraphQL; false by default. */
+            allowOpaque?: boolean;
         };
         AccountList: {
             accounts: {
@@ -2148,6 +2172,8 @@ export interface components {
                 mode: "byok";
                 /** @description Whether calls that return credentials are allowed. */
                 allowSensitivePaths: boolean;
+                /** @description Whether calls are allowed whose path does not say what they do. */
+                allowOpaque: boolean;
                 /** Format: date-time */
                 createdAt: string;
                 agentName: string;
@@ -2158,7 +2184,9 @@ export interface components {
         };
         AccountPatch: {
             /** @description Allow calls that return credentials or change access permissions; false by default. */
-            allowSensitivePaths: boolean;
+            allowSensitivePaths?: boolean;
+            /** @description Allow calls whose path does not say what they do, such as GraphQL; false by default. */
+            allowOpaque?: boolean;
         };
         AccountReply: {
             account: components["schemas"]["Account"];
@@ -2684,6 +2712,8 @@ export interface components {
             streamed: boolean;
             /** @description The data plane that forwarded the call. */
             dataPlaneId: string;
+            /** @description Cost that the provider itself states in its response, US cents, not rounded; null: it states none. */
+            statedCostCents: number | null;
             /** @description Status of the provider response. 0: the provider sent none. */
             upstreamStatus: number;
             websocket: boolean;
@@ -2806,9 +2836,9 @@ export interface components {
             /** @description 2 to 40 characters of a-z, 0-9 and -. */
             slug: string;
             displayName: string;
-            baseUrl: string;
+            baseUrl?: string;
             /** @enum {string} */
-            authType: "bearer" | "header" | "basic" | "query" | "none";
+            authType?: "bearer" | "header" | "basic" | "query" | "none";
             /** @description Name of the header or query parameter; for authType header and query. */
             authName?: string | null;
             /** @description Stands before the key as it is, with its space; for authType header. */
@@ -2817,8 +2847,14 @@ export interface components {
             usageFormat?: "openai" | "anthropic" | null;
             /** @description A method or *, a space, and a path of the provider. * matches any characters within one segment, ** any number of segments including none. Example: GET /v1/models/** */
             sensitivePaths?: string[];
+            /** @description The provider in the format of provider files (docs/providers.md), without slug, name, category, docs, prices, sdk, tests and reviewed. Instead of all other fields but slug and displayName. */
+            definition?: {
+                [key: string]: unknown;
+            };
         };
         CustomProviderPut: {
+            /** @description 2 to 40 characters of a-z, 0-9 and -. */
+            slug?: string;
             displayName?: string;
             baseUrl?: string;
             /** @enum {string} */
@@ -2831,6 +2867,10 @@ export interface components {
             usageFormat?: "openai" | "anthropic" | null;
             /** @description A method or *, a space, and a path of the provider. * matches any characters within one segment, ** any number of segments including none. Example: GET /v1/models/** */
             sensitivePaths?: string[];
+            /** @description The provider in the format of provider files (docs/providers.md), without slug, name, category, docs, prices, sdk, tests and reviewed. Instead of all other fields but slug and displayName. */
+            definition?: {
+                [key: string]: unknown;
+            };
         };
         CustomProviderReply: {
             provider: components["schemas"]["CustomProviderView"];
@@ -2861,7 +2901,33 @@ export interface components {
                 placeholder: string | null;
                 /** @description What to enter, or where to find the value. */
                 hint: string | null;
+                /** @description What a value must look like; others are rejected. */
+                looksLike: string | null;
+                /** @description The allowed values; null: any. */
+                values: string[] | null;
             }[];
+            /** @enum {string|null} */
+            category: "model" | "storage" | "database" | "hosting" | "email" | "saas" | null;
+            /** @description Address of the vendor’s reference. */
+            docs: string | null;
+            /** @description Names of the origins; the path of one beside default is /v1/proxy/{slug}:{origin}/…. */
+            origins: string[];
+            /** @description Calls whose path does not say what they do; rejected unless the account allows them. */
+            opaqueCalls: {
+                call: string;
+                why: string | null;
+            }[];
+            /** @description Allow-lists for the calls of a policy. */
+            presets: {
+                name: string;
+                calls: string[];
+                /** @description The least scopes that the credential needs. */
+                scopes: string | null;
+            }[];
+            /** @description How the provider was defined; null for a built-in provider and for the short form. */
+            definition: {
+                [key: string]: unknown;
+            } | null;
             builtIn: boolean;
             /** Format: date-time */
             createdAt: string;
@@ -3050,6 +3116,80 @@ export interface components {
                 };
             }[];
         };
+        GetProviderReply: {
+            provider: {
+                slug: string;
+                displayName: string;
+                /** @description The fields of `credentials` of its accounts; empty: no credentials. */
+                credentialFields: {
+                    name: string;
+                    label: string;
+                    required: boolean;
+                    /** @description Whether the form hides the input. */
+                    secret: boolean;
+                    /** @enum {string} */
+                    kind: "text" | "url" | "region";
+                    /** @description What a value looks like. */
+                    placeholder: string | null;
+                    /** @description What to enter, or where to find the value. */
+                    hint: string | null;
+                    /** @description What a value must look like; others are rejected. */
+                    looksLike: string | null;
+                    /** @description The allowed values; null: any. */
+                    values: string[] | null;
+                }[];
+                /** @enum {string|null} */
+                category: "model" | "storage" | "database" | "hosting" | "email" | "saas" | null;
+                /** @description Address of the vendor’s reference. */
+                docs: string | null;
+                /** @description Names of the origins; the path of one beside default is /v1/proxy/{slug}:{origin}/…. */
+                origins: string[];
+                /** @description Calls whose path does not say what they do; rejected unless the account allows them. */
+                opaqueCalls: {
+                    call: string;
+                    why: string | null;
+                }[];
+                /** @description Allow-lists for the calls of a policy. */
+                presets: {
+                    name: string;
+                    calls: string[];
+                    /** @description The least scopes that the credential needs. */
+                    scopes: string | null;
+                }[];
+                /** @description Whether policies may have rules for models. */
+                hasModels: boolean;
+                /** @description Calls that are rejected unless the account allows them, each with its public reference. */
+                sensitiveCalls: {
+                    call: string;
+                    why: string;
+                    source: string;
+                }[];
+                sdk: {
+                    /** @description Variables that point the vendor’s SDK to the gateway. */
+                    env: {
+                        [key: string]: {
+                            /** @description {url} is the address of the provider on the gateway, {token} the gateway token. */
+                            value: string;
+                            /** @description The value of the first of these variables that is set wins. */
+                            keep: string[];
+                        };
+                    };
+                    /** @description Variables that hold a credential of the provider. */
+                    secretEnv: string[];
+                    /** @description Variables that would lead the SDK past the gateway. */
+                    removeEnv: string[];
+                    /** @description What variables cannot configure. */
+                    remark: string | null;
+                    /** @description Path that the SDK expects in its base URL. */
+                    basePath: string;
+                    snippets: {
+                        id: string;
+                        label: string;
+                        code: string;
+                    }[];
+                };
+            };
+        };
         GetStatusReply: {
             /** @enum {string} */
             status: "operational" | "degraded" | "outage";
@@ -3120,7 +3260,31 @@ export interface components {
                     placeholder: string | null;
                     /** @description What to enter, or where to find the value. */
                     hint: string | null;
+                    /** @description What a value must look like; others are rejected. */
+                    looksLike: string | null;
+                    /** @description The allowed values; null: any. */
+                    values: string[] | null;
                 }[];
+                /** @enum {string|null} */
+                category: "model" | "storage" | "database" | "hosting" | "email" | "saas" | null;
+                /** @description Address of the vendor’s reference. */
+                docs: string | null;
+                /** @description Names of the origins; the path of one beside default is /v1/proxy/{slug}:{origin}/…. */
+                origins: string[];
+                /** @description Calls whose path does not say what they do; rejected unless the account allows them. */
+                opaqueCalls: {
+                    call: string;
+                    why: string | null;
+                }[];
+                /** @description Allow-lists for the calls of a policy. */
+                presets: {
+                    name: string;
+                    calls: string[];
+                    /** @description The least scopes that the credential needs. */
+                    scopes: string | null;
+                }[];
+                /** @description Whether policies may have rules for models. */
+                hasModels: boolean;
             }[];
             total: number;
             limit: number;
@@ -3155,7 +3319,33 @@ export interface components {
                 placeholder: string | null;
                 /** @description What to enter, or where to find the value. */
                 hint: string | null;
+                /** @description What a value must look like; others are rejected. */
+                looksLike: string | null;
+                /** @description The allowed values; null: any. */
+                values: string[] | null;
             }[];
+            /** @enum {string|null} */
+            category: "model" | "storage" | "database" | "hosting" | "email" | "saas" | null;
+            /** @description Address of the vendor’s reference. */
+            docs: string | null;
+            /** @description Names of the origins; the path of one beside default is /v1/proxy/{slug}:{origin}/…. */
+            origins: string[];
+            /** @description Calls whose path does not say what they do; rejected unless the account allows them. */
+            opaqueCalls: {
+                call: string;
+                why: string | null;
+            }[];
+            /** @description Allow-lists for the calls of a policy. */
+            presets: {
+                name: string;
+                calls: string[];
+                /** @description The least scopes that the credential needs. */
+                scopes: string | null;
+            }[];
+            /** @description How the provider was defined; null for a built-in provider and for the short form. */
+            definition: {
+                [key: string]: unknown;
+            } | null;
             builtIn: boolean;
             /**
              * Format: date-time
@@ -3234,6 +3424,8 @@ export interface components {
             streamed: boolean;
             /** @description The data plane that forwarded the call. */
             dataPlaneId: string;
+            /** @description Cost that the provider itself states in its response, US cents, not rounded; null: it states none. */
+            statedCostCents: number | null;
         };
         LoginInput: {
             /** Format: email */
@@ -3761,7 +3953,7 @@ export interface components {
              */
             to: string;
             refusals: {
-                /** @description One of not_found, bad_request, method_not_allowed, unauthorized, unknown_tokens, agent_required, agent_ambiguous, agent_out_of_scope, paused, revoked, unknown_provider, not_assigned, needs_credentials, sensitive_path, denied_call, denied_model, unmetered, budget_never_fits, budget_in_flight, body_too_large, body_room, presigned_over, websocket, org_inflight, overload, stopping, contexts_unavailable, limits_unavailable, spool_full, circuit_open, egress_refused, loop, upstream_unreachable, upgrade_refused, upstream_timeout, internal, rpm, rpd, tpm, budget, budget_project, budget_org; data planes of later releases may have further ones. */
+                /** @description One of not_found, bad_request, method_not_allowed, unauthorized, unknown_tokens, agent_required, agent_ambiguous, agent_out_of_scope, paused, revoked, unknown_provider, not_assigned, needs_credentials, sensitive_path, opaque, denied_call, denied_model, unmetered, budget_never_fits, budget_in_flight, body_too_large, body_room, presigned_over, websocket, org_inflight, overload, stopping, contexts_unavailable, limits_unavailable, spool_full, circuit_open, egress_refused, loop, upstream_unreachable, upgrade_refused, upstream_timeout, internal, rpm, rpd, tpm, budget, budget_project, budget_org; data planes of later releases may have further ones. */
                 reason: string;
                 count: number;
             }[];
@@ -4064,6 +4256,8 @@ export interface components {
         TestReply: {
             /** @description Whether the provider accepts the credential. */
             ok: boolean;
+            /** @description What was called, without the credential; null when nothing was. */
+            call: string | null;
             /** @description HTTP status of the provider; null when it did not respond. */
             status: number | null;
             latencyMs: number;
@@ -4376,6 +4570,7 @@ export type EventList = components['schemas']['EventList'];
 export type EventTypeList = components['schemas']['EventTypeList'];
 export type ExportAgentCallsReply = components['schemas']['ExportAgentCallsReply'];
 export type GetConfigReply = components['schemas']['GetConfigReply'];
+export type GetProviderReply = components['schemas']['GetProviderReply'];
 export type GetStatusReply = components['schemas']['GetStatusReply'];
 export type InviteInput = components['schemas']['InviteInput'];
 export type InvitedReply = components['schemas']['InvitedReply'];
@@ -7006,6 +7201,34 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getProvider: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A built-in provider with its sensitive calls and its SDK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetProviderReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     openBrowserSession: {
         parameters: {
             query?: never;
@@ -7423,7 +7646,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ExportAgentCallsReply"];
-                    /** @example id,requestId,createdAt,agentId,keyId,providerSlug,accountId,method,path,status,error,model,tokensIn,tokensOut,tokensCacheRead,tokensCacheWrite,tokensReasoning,costCents,usageSource,priceSource,durationMs,ttfbMs,bytesIn,bytesOut,streamed,dataPlaneId */
+                    /** @example id,requestId,createdAt,agentId,keyId,providerSlug,accountId,method,path,status,error,model,tokensIn,tokensOut,tokensCacheRead,tokensCacheWrite,tokensReasoning,costCents,usageSource,priceSource,durationMs,ttfbMs,bytesIn,bytesOut,streamed,dataPlaneId,statedCostCents */
                     "text/csv": string;
                 };
             };
@@ -7633,7 +7856,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ExportAgentCallsReply"];
-                    /** @example id,requestId,createdAt,agentId,keyId,providerSlug,accountId,method,path,status,error,model,tokensIn,tokensOut,tokensCacheRead,tokensCacheWrite,tokensReasoning,costCents,usageSource,priceSource,durationMs,ttfbMs,bytesIn,bytesOut,streamed,dataPlaneId */
+                    /** @example id,requestId,createdAt,agentId,keyId,providerSlug,accountId,method,path,status,error,model,tokensIn,tokensOut,tokensCacheRead,tokensCacheWrite,tokensReasoning,costCents,usageSource,priceSource,durationMs,ttfbMs,bytesIn,bytesOut,streamed,dataPlaneId,statedCostCents */
                     "text/csv": string;
                 };
             };

@@ -67,6 +67,7 @@ export function buildAgentsAndProviders(
   providerAndCircuitRoutes(
     app,
     catalogue,
+    customProviders,
     sql,
     new CircuitOverrideService(sql, catalogue, new BreakerTransitionWriter(config.circuit, log)),
   );

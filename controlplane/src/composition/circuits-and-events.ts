@@ -22,7 +22,7 @@ import type { UsageObserver } from '../ledger/usage-ingest.js';
 import { BackgroundTasks } from '../ops/background-tasks.js';
 import type { Metrics } from '../ops/metrics.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
-import { listFleetOrigins } from '../providers/fleet-origins.js';
+import { fixedOriginsOf, listFleetOrigins } from '../providers/fleet-origins.js';
 import { addCircuitMetrics } from '../status/circuit-metrics.js';
 import { statusRoutes } from '../status/routes.js';
 import { StatusService } from '../status/status-service.js';
@@ -71,7 +71,7 @@ export function buildCircuitsAndEvents(app: App, dependencies: EventsDependencie
   const fleetBreakers = new FleetBreakers(feeds, transitions, listFleetOrigins(catalogue));
   const circuitFeed = new CircuitChangeFeed(feeds, log);
   const probes = new ProbeLeases(feeds, config.circuit);
-  const status = new StatusService(sql, catalogue.providers, config.circuit.windowMs);
+  const status = new StatusService(sql, toStatusProviders(catalogue), config.circuit.windowMs);
   statusRoutes(app, status);
   addCircuitMetrics(metrics, status);
   eventRoutes(app, sql);
@@ -128,3 +128,10 @@ function buildWebhooks(app: App, { config, log, sql, metrics, vault, tenantNames
   webhookRoutes(app, new WebhookService(sql, vault, config.egressAllowCidrs, tenantNames, new Throttle(sql)));
   return { sender, dispatcher };
 }
+
+const toStatusProviders = ({ providers }: Catalogue) =>
+  providers.map((provider) => {
+    const { slug, displayName, originNames } = provider;
+    const origins = fixedOriginsOf(provider);
+    return { slug, displayName, origins: origins.length === originNames.length ? origins : null };
+  });

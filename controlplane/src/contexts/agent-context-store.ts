@@ -9,7 +9,7 @@ import type { AgentPolicy } from '../agents/call-and-model-policy-schema.js';
 import { arrayLiteral } from '../db/array-literal.js';
 import type { Sql } from '../db/postgres-client.js';
 import { type ConfiguredLimits, LIMIT_FIELDS, type ScopeBudgets } from '../limits/agent-limit-fields.js';
-import type { AuthType } from '../providers/custom/custom-provider.js';
+import type { CustomProvider } from '../providers/custom/custom-provider.js';
 
 export interface TokenQuery {
   /** 32 bytes. */
@@ -79,17 +79,11 @@ export interface AccountRow {
   readonly nonce: string;
   readonly ciphertext: string;
   readonly allowSensitivePaths: boolean;
-  readonly custom: CustomProviderRow | null;
-}
-
-interface CustomProviderRow {
-  readonly slug: string;
-  readonly baseUrl: string;
-  readonly authType: AuthType;
-  readonly authName: string | null;
-  readonly authPrefix: string | null;
-  readonly usageFormat: 'openai' | 'anthropic' | null;
-  readonly sensitivePaths: readonly string[];
+  readonly allowOpaque: boolean;
+  /** Null for a built-in provider. */
+  readonly customProviderId: string | null;
+  /** Null also when the custom provider is deleted. */
+  readonly custom: CustomProvider | null;
 }
 
 /** `'field', agent.column, …` */
@@ -146,7 +140,8 @@ export async function loadContextRows(sql: Sql, queries: readonly ParsedTokenQue
       select position, sum(bytes) over (order by position) - bytes as before from (
         select position, (
             select coalesce(sum(octet_length(coalesce(s.ciphertext, p.ciphertext)) + coalesce(
-                octet_length(c.base_url) + octet_length(array_to_string(c.sensitive_paths, '')), 0)), 0)
+                octet_length(c.base_url) + octet_length(array_to_string(c.sensitive_paths, ''))
+                  + coalesce(octet_length(c.definition::text), 0), 0)), 0)
               from provider_accounts p
               left join credentials s on s.id = p.credential_id
               left join custom_providers c on c.id = p.custom_provider_id
@@ -177,13 +172,14 @@ export async function loadContextRows(sql: Sql, queries: readonly ParsedTokenQue
           'accounts', (select coalesce(jsonb_agg(jsonb_build_object(
               'id', p.id, 'providerSlug', p.provider_slug, 'status', coalesce(s.status, p.status),
               'credentialId', s.id, 'keyId', coalesce(s.key_id, p.key_id),
-              'allowSensitivePaths', p.allow_sensitive_paths,
+              'allowSensitivePaths', p.allow_sensitive_paths, 'allowOpaque', p.allow_opaque,
+              'customProviderId', p.custom_provider_id,
               'nonce', encode(coalesce(s.nonce, p.nonce), 'base64'),
               'ciphertext', encode(coalesce(s.ciphertext, p.ciphertext), 'base64'),
               'custom', case when c.id is null then null else jsonb_build_object(
                 'slug', c.slug, 'baseUrl', c.base_url, 'authType', c.auth_type, 'authName', c.auth_name,
                 'authPrefix', c.auth_prefix, 'usageFormat', c.usage_format,
-                'sensitivePaths', c.sensitive_paths) end) order by p.provider_slug), '[]')
+                'sensitivePaths', c.sensitive_paths, 'definition', c.definition) end) order by p.provider_slug), '[]')
              from provider_accounts p
              left join credentials s on s.id = p.credential_id
              left join custom_providers c on c.id = p.custom_provider_id and c.deleted_at is null

@@ -2,7 +2,7 @@
  * Builds the context of one agent in its wire format from database rows. Pure, except for the decryption function that
  * it gets.
  */
-import type { IAgentContext, IUpstream } from '@acg/proto/messages';
+import type { IAgentContext } from '@acg/proto/messages';
 import { effectiveOnStoreLoss } from '../agents/budget-mode-and-store-loss-fields.js';
 import { encodeCallPolicy } from '../agents/call-and-model-policy-schema.js';
 import {
@@ -11,9 +11,11 @@ import {
   encodeAgentLimits,
   encodeScopeBudgets,
 } from '../limits/agent-limit-fields.js';
-import { type AssignableProvider, buildUpstream } from '../providers/build-upstream.js';
-import type { Credentials } from '../providers/catalogue/built-in-provider.js';
+import { type AccountUpstreams, buildUpstreams } from '../providers/build-upstream.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
+import type { Credentials } from '../providers/catalogue/credential-template.js';
+import type { Provider } from '../providers/catalogue/provider.js';
+import { toProvider } from '../providers/custom/custom-provider.js';
 import type { AccountRow, AgentRow, KeyRow } from './agent-context-store.js';
 
 /** Returns the credentials of an account, or null when they cannot be decrypted. */
@@ -25,11 +27,12 @@ export function assembleAgentContext(
   catalogue: Catalogue,
   decrypt: DecryptCredentials,
 ): IAgentContext {
-  const upstreams = agent.accounts
-    .map((account) => buildAccountUpstream(key.orgId, agent, account, catalogue, decrypt))
-    .filter((upstream) => upstream !== null);
+  const accounts = agent.accounts
+    .map((account) => buildAccountUpstreams(key.orgId, agent, account, catalogue, decrypt))
+    .filter((upstreams) => upstreams !== null);
+  const upstreams = accounts.map(({ upstream }) => upstream);
+  const namedOrigins = accounts.flatMap((account) => account.namedOrigins);
   const assigned = new Set(upstreams.map((upstream) => upstream.providerSlug));
-  const knownSlugs = [...catalogue.providers.map((provider) => provider.slug), ...agent.customSlugs];
   return {
     keyId: key.id,
     keyScope: key.scope,
@@ -50,7 +53,8 @@ export function assembleAgentContext(
     refuseUnchecked: effectiveOnStoreLoss(agent) === 'refuse',
     ...(key.expiresAtMs === null ? {} : { keyExpiresAtMs: key.expiresAtMs }),
     upstreams,
-    unassignedProviders: knownSlugs.filter((slug) => !assigned.has(slug)),
+    ...(namedOrigins.length === 0 ? {} : { namedOrigins }),
+    unassignedProviders: agent.customSlugs.filter((slug) => !assigned.has(slug)),
   };
 }
 
@@ -62,24 +66,26 @@ const legacyLimits = ({ rpmLimit, rpdLimit, budgetCentsMonthly }: EffectiveLimit
 });
 
 /** Null: the account's provider no longer exists. */
-function buildAccountUpstream(
+function buildAccountUpstreams(
   orgId: string,
   agent: AgentRow,
   account: AccountRow,
   catalogue: Catalogue,
   decrypt: DecryptCredentials,
-): IUpstream | null {
-  const assignable = findAssignableProvider(account, catalogue);
-  if (assignable === null) return null;
-  const upstream = buildUpstream(assignable, orgId, account.id, account.status === 'active' ? decrypt(account) : null);
-  if (account.allowSensitivePaths) upstream.sensitiveCalls = [];
+): AccountUpstreams | null {
+  const provider = findProvider(account, catalogue);
+  if (provider === null) return null;
+  const credentials = account.status === 'active' ? decrypt(account) : null;
+  const upstreams = buildUpstreams(provider, orgId, account.id, credentials, account);
   const policy = encodeCallPolicy(agent.policy, account.providerSlug);
-  if (policy !== undefined) upstream.policy = policy;
-  return upstream;
+  if (policy !== undefined) {
+    for (const upstream of [upstreams.upstream, ...upstreams.namedOrigins]) upstream.policy = policy;
+  }
+  return upstreams;
 }
 
-function findAssignableProvider(account: AccountRow, catalogue: Catalogue): AssignableProvider | null {
-  if (account.custom !== null) return { kind: 'custom', provider: account.custom };
-  const provider = catalogue.get(account.providerSlug);
-  return provider === null ? null : { kind: 'built_in', provider };
+/** An account of a deleted custom provider never becomes one of a built-in provider of the same slug. */
+function findProvider(account: AccountRow, catalogue: Catalogue): Provider | null {
+  if (account.customProviderId === null) return catalogue.get(account.providerSlug);
+  return account.custom === null ? null : toProvider(account.custom, catalogue.presetCalls);
 }

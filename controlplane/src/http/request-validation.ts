@@ -103,8 +103,13 @@ const notFiniteError = (name: string, parentSchema: object): ErrorObject => ({
 
 /** Builds the 400 error of a failed validation. */
 export function schemaErrorFormatter(errors: FastifySchemaValidationError[], httpPart: string): Error {
-  const error = mostSpecificError(errors as unknown as ErrorObject[]);
-  return new InvalidInput(error === undefined ? `${httpPart} is invalid` : describeError(error, httpPart));
+  return new InvalidInput(describeSchemaErrors(errors as unknown as ErrorObject[], httpPart));
+}
+
+/** One line that names the field and the valid values. `document` names the whole. */
+export function describeSchemaErrors(errors: readonly ErrorObject[], document: string): string {
+  const error = mostSpecificError(errors);
+  return error === undefined ? `${document} is invalid` : describeError(error, document);
 }
 
 /**

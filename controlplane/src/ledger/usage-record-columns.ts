@@ -92,6 +92,13 @@ export const MEASURE_COLUMNS: readonly UsageRecordColumn<UsageRecordMeasures>[] 
     validate: (r) => parseCount('cost_nanos', r.costNanos),
   },
   {
+    field: 'statedCostNanos',
+    column: 'stated_cost_nanos',
+    sqlType: 'bigint',
+    value: (r) => r.statedCostNanos,
+    validate: (r) => r.statedCostNanos === null || parseCount('stated_cost_nanos', r.statedCostNanos),
+  },
+  {
     field: 'bytesIn',
     column: 'bytes_in',
     sqlType: 'bigint',

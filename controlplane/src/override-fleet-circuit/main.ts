@@ -41,7 +41,7 @@ function parseOverride([providerSlug, verb, span = '1h', ...rest]: readonly stri
 async function applyOverride({ providerSlug, state, overrideMs }: BreakerOverride): Promise<void> {
   const read = new EnvReader(process.env);
   const url = new Secret(read.required('DATABASE_URL', 'the postgres:// URL of the running gateway'));
-  const catalogue = loadCatalogue(read.optional('PROVIDERS_FILE'));
+  const catalogue = loadCatalogue(read.optional('PROVIDERS_FILE'), read.optional('PROVIDERS_DIR'));
   const rules = readCircuitConfig(read);
   read.throwIfInvalid();
   const sql = openPool(url, { connectionsMax: 1, applicationName: 'acg-fleet-circuit' });

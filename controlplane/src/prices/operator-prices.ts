@@ -76,8 +76,9 @@ export class OperatorPrices {
 
   /** Returns what determines the prices of a provider. For a custom provider only its slug is known here. */
   pricedUpstreamOf(providerSlug: string): PricedUpstream {
-    const { priceProvider = '', usageFormat = 'none' } = this.#catalogue.get(providerSlug) ?? {};
-    return { providerSlug, priceProvider, usageFormat, origin: '' };
+    const provider = this.#catalogue.get(providerSlug);
+    const usageFormat = provider?.mainUsageFormat ?? 'none';
+    return { providerSlug, priceProvider: provider?.priceProvider ?? '', usageFormat, origin: '' };
   }
 
   /** Starts checking the file for changes periodically. */

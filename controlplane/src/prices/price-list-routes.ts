@@ -1,8 +1,8 @@
 import type { App } from '../http/app.js';
 import { parsePage } from '../http/limit-offset-pagination.js';
 import { operation } from '../http/operation-id-tag-and-summary.js';
-import { splitBaseUrl } from '../providers/catalogue/built-in-provider.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
+import { splitBaseUrl } from '../providers/catalogue/split-base-url.js';
 import type { CustomProviderService } from '../providers/custom/custom-provider-service.js';
 import type { OperatorPrices } from './operator-prices.js';
 import { listPriceViews } from './price-views.js';
@@ -27,14 +27,15 @@ export function priceRoutes(
     async ({ actor, query }) => {
       const { list, prices: file, readAtMs } = operatorPrices;
       const own = await custom.own(actor.orgId);
+      const builtIn = catalogue.slugs.filter((slug) => !own.some((provider) => provider.slug === slug));
       const upstreams = [
-        ...catalogue.providers.map(({ slug }) => operatorPrices.pricedUpstreamOf(slug)),
+        ...builtIn.map((slug) => operatorPrices.pricedUpstreamOf(slug)),
         // Only the organization's own providers: PRICES_FILE may name providers of every organization.
-        ...own.map(({ slug, baseUrl, usageFormat }) => ({
-          providerSlug: slug,
+        ...own.map((provider) => ({
+          providerSlug: provider.slug,
           priceProvider: '',
-          usageFormat: usageFormat ?? 'none',
-          origin: splitBaseUrl(baseUrl).origin,
+          usageFormat: provider.mainUsageFormat,
+          origin: splitBaseUrl(provider.fixedAddress() ?? 'https://unknown.invalid').origin,
         })),
       ];
       const views = listPriceViews({ list, file, nowMs: Date.now() }, upstreams, query);

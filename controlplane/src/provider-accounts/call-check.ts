@@ -3,13 +3,14 @@
  * the rules that data planes apply. Limits, budgets and circuit breakers change with every call and are not checked.
  */
 import type { CallRuleSource } from '@acg/base/policy/call-rule-source';
-import { CallRules } from '@acg/base/policy/call-rules';
+import { CallRules, isInPath } from '@acg/base/policy/call-rules';
 import { parseModelFromPath } from '@acg/base/policy/parse-model-from-path';
 import { callPolicyOf, validatePolicy } from '../agents/call-and-model-policy-schema.js';
 import type { AgentService } from '../agents/service.js';
 import { InvalidInput, NotFound } from '../domain/errors.js';
 import type { Actor } from '../http/route-access.js';
-import { type AssignableProvider, buildUpstream } from '../providers/build-upstream.js';
+import { buildUpstreams } from '../providers/build-upstream.js';
+import type { Provider } from '../providers/catalogue/provider.js';
 import type { CallCheckInput, CallCheckReply } from './schema.js';
 import type { ProviderAccountService } from './service.js';
 
@@ -37,23 +38,25 @@ export class CallCheck {
     if (agent.status !== 'active') return agent.status;
     const filter = { agentId, providerSlug, projectId: null, status: null, credentialId: null };
     const { rows } = await this.accounts.list(actor, filter, { limit: 1, offset: 0 });
-    const assignable = await this.#findProvider(actor.orgId, providerSlug);
-    if (assignable === null) return 'unknown_provider';
+    const provider = await this.#findProvider(actor.orgId, providerSlug);
+    if (provider === null) return 'unknown_provider';
     const account = rows[0];
     if (account === undefined) return 'not_assigned';
     if (account.status !== 'active') return 'needs_credentials';
-    const upstream = buildUpstream(assignable, actor.orgId, account.id, null);
+    const { upstream } = buildUpstreams(provider, actor.orgId, account.id, null, account);
+    const listed = upstream.sensitiveCalls ?? [];
     return findBrokenRule(input, {
-      isCustom: assignable.kind === 'custom',
+      isCustom: !provider.isBuiltIn,
       basePath: upstream.basePath ?? '',
-      sensitiveCalls: account.allowSensitivePaths ? [] : (upstream.sensitiveCalls ?? []).map(withAllFields),
+      sensitiveCalls: listed.filter(({ opaque }) => opaque !== true).map(withAllFields),
+      opaqueCalls: listed.filter(({ opaque }) => opaque === true).map(withAllFields),
       policy: callPolicyOf(policy === undefined ? agent.policy : policy, providerSlug),
       modelCalls: (upstream.modelCalls ?? []).map(({ call, at }) => ({ call: call ?? '', at: at ?? '' })),
     });
   }
 
   /** Null: no provider has this slug. */
-  async #findProvider(orgId: string, slug: string): Promise<AssignableProvider | null> {
+  async #findProvider(orgId: string, slug: string): Promise<Provider | null> {
     const { accounts } = this;
     const found = await accounts.sql
       .begin((tx) => accounts.lockProvider(tx, orgId, slug))
@@ -61,7 +64,7 @@ export class CallCheck {
         if (error instanceof NotFound) return null;
         throw error;
       });
-    return found?.assignable ?? null;
+    return found?.provider ?? null;
   }
 
   #hasModels(slug: string): boolean | null {
@@ -76,12 +79,13 @@ function findBrokenRule({ call, model }: CallCheckInput, source: CallRuleSource)
   const [path, query = null] = target.split(/\?(.*)/s, 2) as [string, string?];
   const rules = new CallRules(source);
   if (rules.isSensitive(method, path, query, [])) return 'sensitive_path';
+  if (rules.isOpaque(method, path, query, [])) return 'opaque';
   if (!rules.allows(method, path, !DOT_SEGMENT.test(path), query, [])) return 'denied_call';
   if (rules.models === null) return null;
   const location = rules.locateModel(method, path);
   if (location === 'free') return null;
   if (location === 'unknown' || location === 'answer') return 'denied_call';
-  const named = location.startsWith('path:') ? parseModelFromPath(path, location.slice('path:'.length)) : (model ?? '');
+  const named = isInPath(location) ? parseModelFromPath(path, location) : (model ?? '');
   if (named === null) return 'denied_call';
   if (named === '') throw new InvalidInput('model is required: the policy limits the models of this call');
   return rules.models.allows(named) ? null : 'denied_model';

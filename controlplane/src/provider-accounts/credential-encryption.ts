@@ -1,6 +1,6 @@
 /** Encrypts and decrypts the credentials of provider accounts and shared credentials. */
 import { type Logger, maskSecrets } from '@acg/base/log';
-import type { Credentials } from '../providers/catalogue/built-in-provider.js';
+import type { Credentials } from '../providers/catalogue/credential-template.js';
 import type { EncryptedSecret, Vault } from '../vault/aes-gcm-vault.js';
 
 /** The owner of the credentials: one account, or a shared credential. */

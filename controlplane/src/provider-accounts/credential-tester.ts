@@ -16,10 +16,9 @@ import { appendEvent } from '../events/append-events.js';
 import { runWithoutRequestSlot } from '../http/org-request-slots.js';
 import type { Actor } from '../http/route-access.js';
 import type { BookedUsage, UsageObserver } from '../ledger/usage-ingest.js';
-import { type AssignableProvider, buildUpstream } from '../providers/build-upstream.js';
-import type { Credentials } from '../providers/catalogue/built-in-provider.js';
-import { isRejectedWith401 } from '../providers/catalogue/built-in-provider.js';
-import { type ProbeResult, probeCredential } from '../providers/credential-probe.js';
+import type { Credentials } from '../providers/catalogue/credential-template.js';
+import type { Provider } from '../providers/catalogue/provider.js';
+import { type ProbeResult, probeCredential, reasonWithoutProbe } from '../providers/credential-probe.js';
 import { publishInvalidations } from '../watch/publish-invalidations.js';
 import { decryptCredentials } from './credential-encryption.js';
 import { RetestQueue } from './retest-queue.js';
@@ -35,7 +34,6 @@ const RETEST_AFTER_MS = 3_600_000;
 const RETESTS_PER_RUN = 20;
 /** As many as one organization may run at once, so a run with hanging providers takes no longer than a single probe. */
 const RETESTS_PER_ORG = RUNNING_TESTS_MAX / 2;
-const CUSTOM_PROBE = { path: '', refused: isRejectedWith401 };
 
 export class CredentialTester implements UsageObserver {
   readonly #semaphore = new FairSemaphore({
@@ -55,12 +53,12 @@ export class CredentialTester implements UsageObserver {
 
   /** Tests credentials that are not stored yet. */
   async testUnsavedCredentials(actor: Actor, input: TestInput): Promise<TestReply> {
-    const { assignable, credentials } = await this.accounts.parseCredentialInput(
+    const { provider, credentials } = await this.accounts.parseCredentialInput(
       actor,
       input.providerSlug,
       input.credentials,
     );
-    const reply = toTestReply(await this.#probeWithSlot(actor.orgId, assignable, credentials));
+    const reply = toTestReply(await this.#probeWithSlot(actor.orgId, provider, credentials));
     return this.#auditTest(actor, 'account.test', { type: 'provider', id: input.providerSlug }, reply);
   }
 
@@ -136,31 +134,31 @@ export class CredentialTester implements UsageObserver {
     if (!this.#wasTestedRecently(account?.credentialId ?? null, nowMs)) await this.#testStoredAccount(orgId, id);
   }
 
-  #testStoredAccount(orgId: string, id: string): Promise<ProbeResult | null> {
+  #testStoredAccount(orgId: string, id: string): Promise<TestResult | null> {
     return this.#testStoredCredential(orgId, (sql) => store.loadEncryptedCredential(sql, orgId, id));
   }
 
-  #testStoredSharedCredential(orgId: string, id: string): Promise<ProbeResult | null> {
+  #testStoredSharedCredential(orgId: string, id: string): Promise<TestResult | null> {
     return this.#testStoredCredential(orgId, (sql) => store.loadEncryptedSharedCredential(sql, orgId, id));
   }
 
   async #testStoredCredential(
     orgId: string,
     load: (sql: Sql | Tx) => Promise<store.EncryptedCredential | null>,
-  ): Promise<ProbeResult | null> {
+  ): Promise<TestResult | null> {
     const known = await load(this.sql);
     if (known === null) return null;
     // Read again while the provider is locked: if its address has changed meanwhile, the stored status shows it.
-    const [assignable, sealed] = await this.sql.begin(async (tx) => {
+    const [provider, sealed] = await this.sql.begin(async (tx) => {
       const locked = await this.accounts.lockProvider(tx, orgId, known.providerSlug);
-      return [locked.assignable, await load(tx)] as const;
+      return [locked.provider, await load(tx)] as const;
     });
     if (sealed === null) return null;
     // A credential is never sent to another host than the one it was stored for, not even in a test.
     if (!sealed.isUsable) return UNUSABLE_RESULT;
     const credentials = decryptCredentials(this.accounts.vault, this.log, orgId, sealed);
     if (credentials === null) return UNUSABLE_RESULT;
-    const result = await this.#probeWithSlot(orgId, assignable, credentials);
+    const result = await this.#probeWithSlot(orgId, provider, credentials);
     if (result.status !== null) await this.#recordOutcome(orgId, sealed, result.refused);
     return result;
   }
@@ -183,33 +181,49 @@ export class CredentialTester implements UsageObserver {
     });
   }
 
-  #probeWithSlot(orgId: string, assignable: AssignableProvider, credentials: Credentials): Promise<ProbeResult> {
+  #probeWithSlot(orgId: string, provider: Provider, credentials: Credentials): Promise<TestResult> {
     return runWithoutRequestSlot(() =>
-      this.#semaphore.run(orgId, () => this.#probeUpstream(orgId, assignable, credentials)),
+      this.#semaphore.run(orgId, () => this.#probeUpstream(orgId, provider, credentials)),
     );
   }
 
-  async #probeUpstream(orgId: string, assignable: AssignableProvider, credentials: Credentials): Promise<ProbeResult> {
-    const upstream = buildUpstream(assignable, orgId, '', credentials);
-    const tenant = upstream.tenantAddress ? orgId : null;
-    const agent = new Agent({ connect: createUndiciConnector(this.dialer, tenant), pipelining: 0 });
+  async #probeUpstream(orgId: string, provider: Provider, credentials: Credentials): Promise<TestResult> {
+    const agents: Agent[] = [];
     try {
-      const probe = assignable.kind === 'built_in' ? assignable.provider.probe : CUSTOM_PROBE;
-      return await probeCredential(agent, upstream, probe);
+      const result = await probeCredential(provider, credentials, (isTenantAddress) => {
+        const connect = createUndiciConnector(this.dialer, isTenantAddress ? orgId : null);
+        const agent = new Agent({ connect, pipelining: 0 });
+        agents.push(agent);
+        return agent;
+      });
+      return { ...result, untestable: reasonWithoutProbe(provider) };
     } finally {
-      void agent.destroy().catch(() => undefined);
+      for (const agent of agents) void agent.destroy().catch(() => undefined);
     }
   }
 }
 
-const UNUSABLE_RESULT: ProbeResult = Object.freeze({ status: null, refused: true, latencyMs: 0 });
-
-function toTestReply({ status, refused, latencyMs }: ProbeResult): TestReply {
-  const ok = status !== null && status < 500 && !refused;
-  return { ok, status, latencyMs, hint: describeResult(status, refused) };
+interface TestResult extends ProbeResult {
+  /** Why the provider has no call that tests a credential; null: it has one. */
+  readonly untestable: string | null;
 }
 
-function describeResult(status: number | null, refused: boolean): string | null {
+const UNUSABLE_RESULT: TestResult = Object.freeze({
+  call: null,
+  status: null,
+  refused: true,
+  latencyMs: 0,
+  untestable: null,
+});
+
+function toTestReply(result: TestResult): TestReply {
+  const { call, status, refused, latencyMs } = result;
+  const ok = status !== null && status < 500 && !refused;
+  return { ok, call, status, latencyMs, hint: describeResult(result) };
+}
+
+function describeResult({ status, refused, untestable }: TestResult): string | null {
+  if (untestable !== null) return `Not tested: ${untestable}`;
   if (refused && status === null) return 'The account needs its credentials set again.';
   if (refused) return 'The provider rejects this credential: check that it is complete and still valid.';
   if (status === null) return 'The provider could not be reached in time.';

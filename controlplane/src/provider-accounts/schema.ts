@@ -22,6 +22,7 @@ export const Account = Type.Object({
   isByok: Type.Literal('true', { description: 'Always the string "true".' }),
   mode: Type.Literal('byok'),
   allowSensitivePaths: Type.Boolean({ description: 'Whether calls that return credentials are allowed.' }),
+  allowOpaque: Type.Boolean({ description: 'Whether calls are allowed whose path does not say what they do.' }),
   createdAt: Timestamp,
 });
 export type Account = Static<typeof Account>;
@@ -36,6 +37,9 @@ export const CredentialsInput = Type.Unsafe<Record<string, unknown>>({
 const AllowSensitivePaths = Type.Boolean({
   description: 'Allow calls that return credentials or change access permissions; false by default.',
 });
+const AllowOpaque = Type.Boolean({
+  description: 'Allow calls whose path does not say what they do, such as GraphQL; false by default.',
+});
 
 export const AccountInput = Body({
   agentId: Uuid,
@@ -45,10 +49,14 @@ export const AccountInput = Body({
     Type.String({ format: 'uuid', description: 'A shared credential of that provider, instead of credentials.' }),
   ),
   allowSensitivePaths: Type.Optional(AllowSensitivePaths),
+  allowOpaque: Type.Optional(AllowOpaque),
 });
 export type AccountInput = Static<typeof AccountInput>;
 
-export const AccountPatch = Body({ allowSensitivePaths: AllowSensitivePaths });
+export const AccountPatch = Type.Object(
+  { allowSensitivePaths: Type.Optional(AllowSensitivePaths), allowOpaque: Type.Optional(AllowOpaque) },
+  { additionalProperties: false, minProperties: 1 },
+);
 export type AccountPatch = Static<typeof AccountPatch>;
 
 export const CallCheckInput = Body({
@@ -72,6 +80,7 @@ const CALL_CHECK_REASONS = [
   'not_assigned',
   'needs_credentials',
   'sensitive_path',
+  'opaque',
   'denied_call',
   'denied_model',
 ] as const satisfies readonly RejectionReason[];
@@ -93,6 +102,10 @@ export const TestInput = Body({
 export type TestInput = Static<typeof TestInput>;
 export const TestReply = Type.Object({
   ok: Type.Boolean({ description: 'Whether the provider accepts the credential.' }),
+  call: Type.Unsafe<string | null>({
+    type: ['string', 'null'],
+    description: 'What was called, without the credential; null when nothing was.',
+  }),
   status: Type.Unsafe<number | null>({
     type: ['integer', 'null'],
     description: 'HTTP status of the provider; null when it did not respond.',
@@ -128,6 +141,8 @@ export const EXAMPLES = {
   'Account.credentialId': null,
   'accounts.credentialId': null,
   allowSensitivePaths: false,
+  allowOpaque: false,
+  call: 'GET https://api.openai.com/v1/models',
   status: 200,
   latencyMs: 143,
   'AccountInput.credentialId': undefined,

@@ -13,10 +13,12 @@ import { Conflict, InvalidInput, NotFound } from '../domain/errors.js';
 import type { ListResult, Page } from '../http/limit-offset-pagination.js';
 import { runWithoutRequestSlot } from '../http/org-request-slots.js';
 import type { Actor } from '../http/route-access.js';
-import { type AssignableProvider, credentialFieldsOf, fixedOriginKey } from '../providers/build-upstream.js';
-import type { Credentials } from '../providers/catalogue/built-in-provider.js';
+import { accountCircuitKeys } from '../providers/build-upstream.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
+import type { Credentials } from '../providers/catalogue/credential-template.js';
 import { parseCredentials } from '../providers/catalogue/parse-credentials.js';
+import type { Provider } from '../providers/catalogue/provider.js';
+import { toProvider } from '../providers/custom/custom-provider.js';
 import type { CustomProviderService } from '../providers/custom/custom-provider-service.js';
 import type { Vault } from '../vault/aes-gcm-vault.js';
 import { publishInvalidations } from '../watch/publish-invalidations.js';
@@ -26,8 +28,8 @@ import { lockSharedCredential } from './shared-credential-store.js';
 import * as store from './store.js';
 
 type CredentialFieldsInput = Readonly<Record<string, unknown>>;
-type AccountCredential = Pick<store.NewAccount, 'sealed' | 'credentialId' | 'circuitKey'>;
-type LockedProvider = { readonly assignable: AssignableProvider; readonly customProviderId: string | null };
+type AccountCredential = Pick<store.NewAccount, 'sealed' | 'credentialId' | 'circuitKeys'>;
+type LockedProvider = { readonly provider: Provider; readonly customProviderId: string | null };
 
 export class ProviderAccountService {
   constructor(
@@ -60,13 +62,13 @@ export class ProviderAccountService {
     try {
       return await this.sql.begin(async (tx) => {
         const { projectId } = await this.agents.lock(tx, orgId, agentId);
-        const { assignable, customProviderId } = await this.lockProvider(tx, orgId, providerSlug);
+        const { provider, customProviderId } = await this.lockProvider(tx, orgId, providerSlug);
         const id = uuidv7(Date.now());
         const accountCredential =
           credentials === undefined
             ? await lockAssignableCredential(tx, orgId, credentialId!, providerSlug, projectId)
-            : this.#encryptOwnCredential(orgId, id, assignable, credentials);
-        const allowSensitivePaths = input.allowSensitivePaths ?? false;
+            : this.#encryptOwnCredential(orgId, id, provider, credentials);
+        const { allowSensitivePaths = false, allowOpaque = false } = input;
         const account = {
           id,
           orgId,
@@ -74,6 +76,7 @@ export class ProviderAccountService {
           providerSlug,
           customProviderId,
           allowSensitivePaths,
+          allowOpaque,
           ...accountCredential,
         };
         const row = await store.insertAccount(tx, account);
@@ -82,6 +85,7 @@ export class ProviderAccountService {
           providerSlug: [null, providerSlug],
           ...(credentialId === null ? {} : { credentialId: [null, credentialId] as const }),
           ...(allowSensitivePaths ? { allowSensitivePaths: [null, true] as const } : {}),
+          ...(allowOpaque ? { allowOpaque: [null, true] as const } : {}),
         } as const;
         await recordAudit(tx, actor, 'account.create', { type: 'account', id }, changes);
         await publishInvalidations(tx, [{ kind: 'agent', id: agentId }]);
@@ -96,12 +100,12 @@ export class ProviderAccountService {
   #encryptOwnCredential(
     orgId: string,
     id: string,
-    assignable: AssignableProvider,
+    provider: Provider,
     fields: CredentialFieldsInput,
   ): AccountCredential {
-    const credentials = parseCredentials(credentialFieldsOf(assignable), fields);
+    const credentials = parseCredentials(provider.rules, fields);
     const sealed = encryptCredentials(this.vault, { purpose: 'account', orgId, id }, credentials);
-    return { sealed, credentialId: null, circuitKey: fixedOriginKey(assignable, credentials) };
+    return { sealed, credentialId: null, circuitKeys: accountCircuitKeys(provider, credentials) };
   }
 
   /** Replaces the credentials. Calls in progress finish with the old ones, the next calls carry the new ones. */
@@ -117,10 +121,10 @@ export class ProviderAccountService {
     await this.assertAddressesAllowed(actor.orgId, before.providerSlug, fields);
     return this.sql.begin(async (tx) => {
       await this.agents.lock(tx, orgId, before.agentId);
-      const { assignable } = await this.lockProvider(tx, orgId, before.providerSlug);
-      const credentials = parseCredentials(credentialFieldsOf(assignable), fields);
+      const { provider } = await this.lockProvider(tx, orgId, before.providerSlug);
+      const credentials = parseCredentials(provider.rules, fields);
       const sealed = encryptCredentials(this.vault, { purpose: 'account', orgId, id }, credentials);
-      const row = await store.replaceCredentials(tx, orgId, id, sealed, fixedOriginKey(assignable, credentials));
+      const row = await store.replaceCredentials(tx, orgId, id, sealed, accountCircuitKeys(provider, credentials));
       if (row === null) throw new NotFound('provider account');
       await recordAudit(
         tx,
@@ -139,8 +143,10 @@ export class ProviderAccountService {
     return this.sql.begin(async (tx) => {
       const before = await store.lockAccount(tx, orgId, id);
       if (before === null) throw new NotFound('provider account');
-      const row = await store.setAllowSensitivePaths(tx, orgId, id, patch.allowSensitivePaths);
-      const changes = { allowSensitivePaths: [before.allowSensitivePaths, row.allowSensitivePaths] } as const;
+      const { allowSensitivePaths = before.allowSensitivePaths, allowOpaque = before.allowOpaque } = patch;
+      const row = await store.setPermissions(tx, orgId, id, { allowSensitivePaths, allowOpaque });
+      const changed = (['allowSensitivePaths', 'allowOpaque'] as const).filter((field) => field in patch);
+      const changes = Object.fromEntries(changed.map((field) => [field, [before[field], row[field]] as const]));
       await recordAudit(tx, actor, 'account.update', { type: 'account', id }, changes);
       await publishInvalidations(tx, [{ kind: 'agent', id: row.agentId }]);
       return present(row);
@@ -162,31 +168,37 @@ export class ProviderAccountService {
     actor: Actor,
     providerSlug: string,
     fields: CredentialFieldsInput,
-  ): Promise<{ readonly assignable: AssignableProvider; readonly credentials: Credentials }> {
+  ): Promise<{ readonly provider: Provider; readonly credentials: Credentials }> {
     await this.assertAddressesAllowed(actor.orgId, providerSlug, fields);
-    const { assignable } = await this.sql.begin((tx) => this.lockProvider(tx, actor.orgId, providerSlug));
-    return { assignable, credentials: parseCredentials(credentialFieldsOf(assignable), fields) };
-  }
-
-  /** Locks the provider against changes until the transaction ends. Throws {@link NotFound}. */
-  async lockProvider(tx: Tx, orgId: string, slug: string): Promise<LockedProvider> {
-    const provider = this.catalogue.get(slug);
-    if (provider !== null) return { assignable: { kind: 'built_in', provider }, customProviderId: null };
-    const custom = await this.customProviders.lockBySlug(tx, orgId, slug);
-    if (custom === null) throw new NotFound(`provider ${JSON.stringify(slug)}`);
-    return { assignable: { kind: 'custom', provider: custom }, customProviderId: custom.id };
+    const { provider } = await this.sql.begin((tx) => this.lockProvider(tx, actor.orgId, providerSlug));
+    return { provider, credentials: parseCredentials(provider.rules, fields) };
   }
 
   /**
-   * Checks the URLs among the credentials of a built-in provider. Resolves names, so it must run outside the
-   * transaction.
+   * Locks the provider against changes until the transaction ends. The organization's own provider wins over a built-in
+   * one of the same slug. Throws {@link NotFound}.
+   */
+  async lockProvider(tx: Tx, orgId: string, slug: string): Promise<LockedProvider> {
+    const custom = await this.customProviders.lockBySlug(tx, orgId, slug);
+    if (custom !== null) {
+      return { provider: toProvider(custom, this.catalogue.presetCalls), customProviderId: custom.id };
+    }
+    const provider = this.catalogue.get(slug);
+    if (provider === null) throw new NotFound(`provider ${JSON.stringify(slug)}`);
+    return { provider, customProviderId: null };
+  }
+
+  /**
+   * Checks the addresses that the credentials state. Resolves names, so it must run outside the transaction. A provider
+   * that does not exist is found later.
    */
   async assertAddressesAllowed(orgId: string, slug: string, fields: CredentialFieldsInput): Promise<void> {
-    const provider = this.catalogue.get(slug);
+    const provider = await this.customProviders.find(orgId, slug);
     if (provider === null) return;
-    const credentials: Credentials = parseCredentials(provider.credentialFields, fields);
+    const credentials: Credentials = parseCredentials(provider.rules, fields);
+    if (!provider.isBuiltIn) return this.customProviders.assertAccountAddressesAllowed(orgId, provider, credentials);
     // The operator's address overrides the tenant's, which is stored but never connected to.
-    if (!provider.address(credentials).tenantGiven) return;
+    if (provider.address(credentials)?.tenantGiven !== true) return;
     for (const { name, kind } of provider.credentialFields) {
       const value = credentials[name];
       if (kind !== 'url' || value === undefined) continue;
@@ -216,7 +228,7 @@ async function lockAssignableCredential(
   if (shared.projectId !== null && shared.projectId !== projectId) {
     throw new InvalidInput('credentialId: that credential is for the agents of another project');
   }
-  return { sealed: null, credentialId: shared.id, circuitKey: shared.circuitKey };
+  return { sealed: null, credentialId: shared.id, circuitKeys: shared };
 }
 
 const present = (row: store.AccountRow): Account => ({

@@ -9,7 +9,7 @@ import { Conflict, NotFound } from '../domain/errors.js';
 import type { ListResult, Page } from '../http/limit-offset-pagination.js';
 import type { Actor } from '../http/route-access.js';
 import { lockProjectAgainstDeletion } from '../projects/store.js';
-import { credentialFieldsOf, fixedOriginKey } from '../providers/build-upstream.js';
+import { accountCircuitKeys } from '../providers/build-upstream.js';
 import { parseCredentials } from '../providers/catalogue/parse-credentials.js';
 import { type Invalidation, publishInvalidations } from '../watch/publish-invalidations.js';
 import { encryptCredentials } from './credential-encryption.js';
@@ -55,12 +55,12 @@ export class SharedCredentialService {
       }
       if (projectId !== null && !(await lockProjectAgainstDeletion(tx, orgId, projectId)))
         throw new NotFound('project');
-      const { assignable, customProviderId } = await this.accounts.lockProvider(tx, orgId, providerSlug);
-      const credentials = parseCredentials(credentialFieldsOf(assignable), input.credentials);
+      const { provider, customProviderId } = await this.accounts.lockProvider(tx, orgId, providerSlug);
+      const credentials = parseCredentials(provider.rules, input.credentials);
       const id = uuidv7(Date.now());
       const sealed = encryptCredentials(this.accounts.vault, { purpose: TARGET_TYPE, orgId, id }, credentials);
-      const circuitKey = fixedOriginKey(assignable, credentials);
-      const newCredential = { id, orgId, projectId, name, providerSlug, customProviderId, sealed, circuitKey };
+      const circuitKeys = accountCircuitKeys(provider, credentials);
+      const newCredential = { id, orgId, projectId, name, providerSlug, customProviderId, sealed, circuitKeys };
       const row = await store.insertSharedCredential(tx, newCredential);
       const changes = { name: [null, name], providerSlug: [null, providerSlug], projectId: [null, projectId] } as const;
       await recordAudit(tx, actor, 'credential.create', auditTarget(id), changes);
@@ -84,11 +84,11 @@ export class SharedCredentialService {
     if (before === null) throw new NotFound(TARGET_TYPE);
     await this.accounts.assertAddressesAllowed(orgId, before.providerSlug, fields);
     return this.sql.begin(async (tx) => {
-      const { assignable } = await this.accounts.lockProvider(tx, orgId, before.providerSlug);
+      const { provider } = await this.accounts.lockProvider(tx, orgId, before.providerSlug);
       if ((await store.lockSharedCredential(tx, orgId, id, 'update')) === null) throw new NotFound(TARGET_TYPE);
-      const credentials = parseCredentials(credentialFieldsOf(assignable), fields);
+      const credentials = parseCredentials(provider.rules, fields);
       const sealed = encryptCredentials(this.accounts.vault, { purpose: TARGET_TYPE, orgId, id }, credentials);
-      const row = await store.replaceSharedCredential(tx, id, sealed, fixedOriginKey(assignable, credentials));
+      const row = await store.replaceSharedCredential(tx, id, sealed, accountCircuitKeys(provider, credentials));
       const changes = { credentials: ['[secret]', '[secret]'], accounts: [row.accounts, row.accounts] } as const;
       await recordAudit(tx, actor, 'credential.rotate', auditTarget(id), changes);
       await publishInvalidations(tx, await listStaleContexts(tx, orgId, id));

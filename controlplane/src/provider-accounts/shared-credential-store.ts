@@ -1,5 +1,6 @@
 import type { Sql, Tx } from '../db/postgres-client.js';
 import type { ListResult, Page } from '../http/limit-offset-pagination.js';
+import type { AccountCircuitKeys } from '../providers/build-upstream.js';
 import type { EncryptedSecret } from '../vault/aes-gcm-vault.js';
 import type { AccountStatus } from './schema.js';
 
@@ -65,9 +66,9 @@ export async function lockSharedCredential(
   orgId: string,
   id: string,
   mode: 'update' | 'share',
-): Promise<(SharedCredentialRow & { readonly circuitKey: string | null }) | null> {
-  const [row] = await tx<(SharedCredentialRow & { circuitKey: string | null })[]>`
-    select ${columns(tx)}, circuit_key as "circuitKey" from credentials
+): Promise<(SharedCredentialRow & AccountCircuitKeys) | null> {
+  const [row] = await tx<(SharedCredentialRow & AccountCircuitKeys)[]>`
+    select ${columns(tx)}, circuit_key as "circuitKey", named_circuit_keys as "namedCircuitKeys" from credentials
      where org_id = ${orgId} and id = ${id} for ${mode === 'update' ? tx`update` : tx`share`}`;
   return row ?? null;
 }
@@ -87,16 +88,17 @@ export interface NewSharedCredential {
   readonly providerSlug: string;
   readonly customProviderId: string | null;
   readonly sealed: EncryptedSecret;
-  readonly circuitKey: string | null;
+  readonly circuitKeys: AccountCircuitKeys;
 }
 
 export async function insertSharedCredential(tx: Tx, credential: NewSharedCredential): Promise<SharedCredentialRow> {
   const { sealed } = credential;
   const [row] = await tx<SharedCredentialRow[]>`
     insert into credentials (id, org_id, project_id, name, provider_slug, custom_provider_id, key_id, nonce, ciphertext,
-                             circuit_key)
+                             circuit_key, named_circuit_keys)
     values (${credential.id}, ${credential.orgId}, ${credential.projectId}, ${credential.name}, ${credential.providerSlug}, ${credential.customProviderId},
-            ${sealed.keyId}, ${sealed.nonce}, ${sealed.ciphertext}, ${credential.circuitKey})
+            ${sealed.keyId}, ${sealed.nonce}, ${sealed.ciphertext}, ${credential.circuitKeys.circuitKey},
+            ${[...credential.circuitKeys.namedCircuitKeys]}::text[])
     returning ${columns(tx)}`;
   return row!;
 }
@@ -116,12 +118,13 @@ export async function replaceSharedCredential(
   tx: Tx,
   id: string,
   sealed: EncryptedSecret,
-  circuitKey: string | null,
+  { circuitKey, namedCircuitKeys }: AccountCircuitKeys,
 ): Promise<SharedCredentialRow> {
-  await tx`update provider_accounts set circuit_key = ${circuitKey}, rotated_at = now() where credential_id = ${id}`;
+  const keys = tx`circuit_key = ${circuitKey}, named_circuit_keys = ${[...namedCircuitKeys]}::text[]`;
+  await tx`update provider_accounts set ${keys}, rotated_at = now() where credential_id = ${id}`;
   const [row] = await tx<SharedCredentialRow[]>`
     update credentials set key_id = ${sealed.keyId}, nonce = ${sealed.nonce}, ciphertext = ${sealed.ciphertext},
-           circuit_key = ${circuitKey}, status = 'active', refused_at = null, rotated_at = now()
+           ${keys}, status = 'active', refused_at = null, rotated_at = now()
      where id = ${id}
     returning ${columns(tx)}`;
   return row!;

@@ -1,5 +1,6 @@
 import type { Sql, Tx } from '../db/postgres-client.js';
 import type { ListResult, Page } from '../http/limit-offset-pagination.js';
+import type { AccountCircuitKeys, AccountPermissions } from '../providers/build-upstream.js';
 import type { EncryptedSecret } from '../vault/aes-gcm-vault.js';
 import type { AccountStatus } from './schema.js';
 
@@ -11,6 +12,7 @@ export interface AccountRow {
   /** Null when the account has its own credentials. */
   readonly credentialId: string | null;
   readonly allowSensitivePaths: boolean;
+  readonly allowOpaque: boolean;
   readonly createdAt: Date;
 }
 
@@ -24,9 +26,10 @@ export interface NewAccount {
   /** Null when the account uses the shared credential. */
   readonly sealed: EncryptedSecret | null;
   readonly credentialId: string | null;
-  /** The breaker of the account's calls, which decides who gets its events; null for a custom provider. */
-  readonly circuitKey: string | null;
+  /** The breakers of the account's calls, which decide who gets their events. */
+  readonly circuitKeys: AccountCircuitKeys;
   readonly allowSensitivePaths: boolean;
+  readonly allowOpaque: boolean;
 }
 
 /** The status of the shared credential, if the account uses one. */
@@ -36,7 +39,7 @@ const effectiveStatus = (sql: Sql | Tx) => sql`
 const columns = (sql: Sql | Tx) => sql`
   id, agent_id as "agentId", provider_slug as "providerSlug", credential_id as "credentialId",
   ${effectiveStatus(sql)} as status,
-  allow_sensitive_paths as "allowSensitivePaths", created_at as "createdAt"`;
+  allow_sensitive_paths as "allowSensitivePaths", allow_opaque as "allowOpaque", created_at as "createdAt"`;
 
 /** Null fields do not filter. */
 export interface AccountFilter {
@@ -83,10 +86,12 @@ export async function insertAccount(tx: Tx, account: NewAccount): Promise<Accoun
   const { sealed } = account;
   const [row] = await tx<AccountRow[]>`
     insert into provider_accounts (id, org_id, agent_id, provider_slug, custom_provider_id, key_id, nonce, ciphertext,
-                                   credential_id, circuit_key, allow_sensitive_paths)
+                                   credential_id, circuit_key, named_circuit_keys, allow_sensitive_paths,
+                                   allow_opaque)
     values (${account.id}, ${account.orgId}, ${account.agentId}, ${account.providerSlug}, ${account.customProviderId},
             ${sealed?.keyId ?? null}, ${sealed?.nonce ?? null}, ${sealed?.ciphertext ?? null}, ${account.credentialId},
-            ${account.circuitKey}, ${account.allowSensitivePaths})
+            ${account.circuitKeys.circuitKey}, ${[...account.circuitKeys.namedCircuitKeys]}::text[],
+            ${account.allowSensitivePaths}, ${account.allowOpaque})
     returning ${columns(tx)}`;
   return row!;
 }
@@ -96,11 +101,11 @@ export async function replaceCredentials(
   orgId: string,
   id: string,
   sealed: EncryptedSecret,
-  circuitKey: string | null,
+  { circuitKey, namedCircuitKeys }: AccountCircuitKeys,
 ): Promise<AccountRow | null> {
   const [row] = await tx<AccountRow[]>`
     update provider_accounts set key_id = ${sealed.keyId}, nonce = ${sealed.nonce}, ciphertext = ${sealed.ciphertext},
-           circuit_key = ${circuitKey}, status = 'active', refused_at = null, rotated_at = now()
+           circuit_key = ${circuitKey}, named_circuit_keys = ${[...namedCircuitKeys]}::text[], status = 'active', refused_at = null, rotated_at = now()
      where org_id = ${orgId} and id = ${id} and credential_id is null
     returning ${columns(tx)}`;
   return row ?? null;
@@ -112,9 +117,15 @@ export async function lockAccount(tx: Tx, orgId: string, id: string): Promise<Ac
   return row ?? null;
 }
 
-export async function setAllowSensitivePaths(tx: Tx, orgId: string, id: string, allowed: boolean): Promise<AccountRow> {
+export async function setPermissions(
+  tx: Tx,
+  orgId: string,
+  id: string,
+  { allowSensitivePaths, allowOpaque }: AccountPermissions,
+): Promise<AccountRow> {
   const [row] = await tx<AccountRow[]>`
-    update provider_accounts set allow_sensitive_paths = ${allowed} where org_id = ${orgId} and id = ${id}
+    update provider_accounts set allow_sensitive_paths = ${allowSensitivePaths}, allow_opaque = ${allowOpaque}
+     where org_id = ${orgId} and id = ${id}
     returning ${columns(tx)}`;
   return row!;
 }

@@ -3,20 +3,6 @@ import type { CircuitReason } from '../breaker/circuit-store.js';
 import type { Sql } from '../db/postgres-client.js';
 import type { ListResult, Page } from '../http/limit-offset-pagination.js';
 
-interface CustomProviderAddressRow {
-  readonly id: string;
-  readonly slug: string;
-  readonly displayName: string;
-  readonly baseUrl: string;
-}
-
-/** The organization's custom providers; at most 100. */
-export function loadCustomProviderAddresses(sql: Sql, orgId: string): Promise<CustomProviderAddressRow[]> {
-  return sql<CustomProviderAddressRow[]>`
-    select id, slug, display_name as "displayName", base_url as "baseUrl" from custom_providers
-     where org_id = ${orgId} and deleted_at is null`;
-}
-
 interface OrgCircuitRow {
   readonly originKey: string;
   readonly providerSlug: string;
@@ -29,9 +15,11 @@ interface OrgCircuitRow {
 
 interface OrgCircuitQuery {
   readonly orgId: string;
-  /** Built-in providers with one origin: `circuits.origin_key`, independent of the accounts' settings. */
+  /** Origins that all accounts of a built-in provider share: `circuits.origin_key`, independent of the accounts. */
   readonly fixed: readonly { readonly slug: string; readonly key: string }[];
-  /** The organization's custom providers by id, each with its `circuits.origin_key`. */
+  /** Slugs of the built-in providers whose default origin is among them. */
+  readonly fixedDefaults: readonly string[];
+  /** The same of the organization's custom providers, by id. */
   readonly own: readonly { readonly id: string; readonly key: string }[];
   /** Returns only breakers in this state; null for all. */
   readonly state: CircuitStateName | null;
@@ -46,18 +34,28 @@ interface OrgCircuitQuery {
  */
 export async function listOrgCircuits(
   sql: Sql,
-  { orgId, fixed, own, state, providerSlug }: OrgCircuitQuery,
+  { orgId, fixed, fixedDefaults, own, state, providerSlug }: OrgCircuitQuery,
   page: Page,
 ): Promise<ListResult<OrgCircuitRow>> {
   const circuits = sql`(
-    with used as (
-      select coalesce(o.key, f.key, p.circuit_key) as key, p.provider_slug, count(*) as accounts
-        from provider_accounts p
-        left join unnest(${own.map((one) => one.id)}::uuid[], ${own.map((one) => one.key)}::text[]) as o(id, key)
-          on o.id = p.custom_provider_id
-        left join unnest(${fixed.map((one) => one.slug)}::text[], ${fixed.map((one) => one.key)}::text[]) as f(slug, key)
-          on f.slug = p.provider_slug and p.custom_provider_id is null
-       where p.org_id = ${orgId} group by 1, 2)
+    with account as (
+      select id, provider_slug, custom_provider_id, circuit_key, named_circuit_keys from provider_accounts
+       where org_id = ${orgId}
+    ), used as (
+      select key, provider_slug, count(distinct id) as accounts from (
+        select id, provider_slug, o.key from account
+          join unnest(${own.map((one) => one.id)}::uuid[], ${own.map((one) => one.key)}::text[]) as o(provider, key)
+            on o.provider = custom_provider_id
+        union all
+        select id, provider_slug, f.key from account
+          join unnest(${fixed.map((one) => one.slug)}::text[], ${fixed.map((one) => one.key)}::text[]) as f(slug, key)
+            on f.slug = provider_slug and custom_provider_id is null
+        union all
+        select id, provider_slug, circuit_key from account
+         where custom_provider_id is not null or provider_slug <> all(${[...fixedDefaults]}::text[])
+        union all
+        select id, provider_slug, unnest(named_circuit_keys) from account) keys
+       group by 1, 2)
     select used.*, coalesce(c.state, 'CLOSED') as state, case when c.state = 'OPEN' then c.reason end as reason,
            c.open_until, case when c.epoch > 1 then c.changed_at end as since
       from used

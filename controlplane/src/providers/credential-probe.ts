@@ -1,10 +1,14 @@
 /** Checks whether a provider accepts a credential, with one call. */
-import type { IInjection, IUpstream } from '@acg/proto/messages';
+import type { IInjection } from '@acg/proto/messages';
 import aws4 from 'aws4';
 import { type Dispatcher, request } from 'undici';
-import type { CredentialProbe } from './catalogue/built-in-provider.js';
+import type { Credentials } from './catalogue/credential-template.js';
+import type { Provider } from './catalogue/provider.js';
+import { splitBaseUrl } from './catalogue/split-base-url.js';
 
 export interface ProbeResult {
+  /** What was called, as `GET https://host/path`, without the credential; null: nothing. */
+  readonly call: string | null;
   /** Null when there was no response. */
   readonly status: number | null;
   /** The provider rejects the credential as invalid. */
@@ -16,29 +20,45 @@ const BODY_BYTES_MAX = 1_024;
 const TIMEOUT_MS = 10_000;
 const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
-/** Never rejects. `dispatcher` goes through the egress guard when a tenant entered the URL. */
+/** Why the provider has no call that tests a credential; null: it has one. */
+export function reasonWithoutProbe(provider: Provider): string | null {
+  const { probe } = provider.rules;
+  return 'none' in probe ? probe.none : null;
+}
+
+/**
+ * Never rejects. `createDispatcher` gets whether a tenant entered the URL, so that the connection goes through the
+ * egress guard.
+ */
 export async function probeCredential(
-  dispatcher: Dispatcher,
-  upstream: IUpstream,
-  probe: CredentialProbe,
+  provider: Provider,
+  credentials: Credentials,
+  createDispatcher: (isTenantAddress: boolean) => Dispatcher,
 ): Promise<ProbeResult> {
+  const { probe } = provider.rules;
+  const address = 'none' in probe ? null : provider.address(credentials, probe.origin);
+  if ('none' in probe || address === null) return { call: null, status: null, refused: false, latencyMs: 0 };
+  const { origin, basePath } = splitBaseUrl(address.baseUrl);
+  const { injection, path: pathCredential } = provider.injection(credentials, probe.origin);
+  const headers: Record<string, string> = { 'user-agent': 'agent-credential-gateway', ...probe.headers };
+  const path = applyCredential(headers, injection, origin, `${basePath}${pathCredential}${probe.path}` || '/');
+  const call = `GET ${origin}${basePath}${probe.path}`;
   const began = performance.now();
   const latencyMs = (): number => Math.round(performance.now() - began);
-  const headers: Record<string, string> = { 'user-agent': 'agent-credential-gateway', ...probe.headers };
-  const path = applyCredential(headers, upstream, `${upstream.basePath ?? ''}${probe.path}` || '/');
   try {
+    const dispatcher = createDispatcher(address.tenantGiven);
     const signal = AbortSignal.timeout(TIMEOUT_MS);
-    const answer = await request(`${upstream.origin}${path}`, { dispatcher, method: 'GET', headers, signal });
-    const body = await readBeginning(answer.body);
-    return { status: answer.statusCode, refused: probe.refused(answer.statusCode, body), latencyMs: latencyMs() };
+    const answer = await request(`${origin}${path}`, { dispatcher, method: 'GET', headers, signal });
+    const refused = provider.isRefused(answer.statusCode, await readBeginning(answer.body));
+    return { call, status: answer.statusCode, refused, latencyMs: latencyMs() };
   } catch {
-    return { status: null, refused: false, latencyMs: latencyMs() };
+    return { call, status: null, refused: false, latencyMs: latencyMs() };
   }
 }
 
 /** Sets the credential; returns the path and query to call. */
-function applyCredential(headers: Record<string, string>, { injection, origin }: IUpstream, path: string): string {
-  const { header, basic, query, sigv4, extraHeaders, extraQuery } = injection as IInjection;
+function applyCredential(headers: Record<string, string>, injection: IInjection, origin: string, path: string): string {
+  const { header, basic, query, sigv4, extraHeaders, extraQuery } = injection;
   for (const { name, value } of extraHeaders ?? []) headers[name!] = value!;
   const params = (extraQuery ?? []).map(({ name, value }) => encodeQueryPair(name!, value!));
   if (query) params.push(encodeQueryPair(query.name!, query.secret!));
@@ -51,7 +71,7 @@ function applyCredential(headers: Record<string, string>, { injection, origin }:
   const signed = aws4.sign(
     {
       method: 'GET',
-      host: origin!.slice(origin!.indexOf('//') + 2),
+      host: origin.slice(origin.indexOf('//') + 2),
       path: target,
       service: service!,
       region: region!,

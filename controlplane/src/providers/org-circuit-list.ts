@@ -8,9 +8,12 @@ import type { CircuitReason } from '../breaker/circuit-store.js';
 import { formatOriginKey, parseCircuitKey } from '../breaker/provider-origin-org-circuit-key.js';
 import type { Sql } from '../db/postgres-client.js';
 import { type ListResult, type Page, PageQuery, PageReply } from '../http/limit-offset-pagination.js';
-import { splitBaseUrl } from './catalogue/built-in-provider.js';
 import type { Catalogue } from './catalogue/catalogue.js';
+import type { Provider } from './catalogue/provider.js';
 import * as store from './circuit-view-store.js';
+import { toProvider } from './custom/custom-provider.js';
+import { CUSTOM_PROVIDERS_MAX, listProviders } from './custom/custom-provider-store.js';
+import { fixedOriginsOf } from './fleet-origins.js';
 
 const STATES: readonly CircuitStateName[] = ['CLOSED', 'HALF_OPEN', 'OPEN'];
 const State = Type.Unsafe<CircuitStateName>({ type: 'string', enum: STATES });
@@ -47,6 +50,9 @@ interface CircuitFilter {
   readonly providerSlug: string | null;
 }
 
+const fixedOriginKeys = (provider: Provider): string[] =>
+  fixedOriginsOf(provider).map((origin) => formatOriginKey({ providerSlug: provider.slug, origin }));
+
 export async function listCircuits(
   sql: Sql,
   catalogue: Catalogue,
@@ -54,22 +60,23 @@ export async function listCircuits(
   filter: CircuitFilter,
   page: Page,
 ): Promise<ListResult<CircuitView>> {
-  const fixed = catalogue.providers.flatMap(({ slug, baseUrl }) =>
-    baseUrl === null
-      ? []
-      : [{ slug, key: formatOriginKey({ providerSlug: slug, origin: splitBaseUrl(baseUrl).origin }) }],
+  const fixed = catalogue.providers.flatMap((provider) =>
+    fixedOriginKeys(provider).map((key) => ({ slug: provider.slug, key })),
   );
-  const own = (await store.loadCustomProviderAddresses(sql, orgId)).map((row) => ({
-    ...row,
-    key: formatOriginKey({ providerSlug: row.slug, origin: splitBaseUrl(row.baseUrl).origin }),
-  }));
-  const { rows, total } = await store.listOrgCircuits(sql, { orgId, fixed, own, ...filter }, page);
-  const names = new Map(own.map(({ key, displayName }) => [key, displayName]));
+  const fixedDefaults = catalogue.providers
+    .filter((provider) => provider.fixedAddress() !== null)
+    .map(({ slug }) => slug);
+  const custom = await listProviders(sql, orgId, { limit: CUSTOM_PROVIDERS_MAX, offset: 0 });
+  const own = custom.rows.flatMap((row) =>
+    fixedOriginKeys(toProvider(row, catalogue.presetCalls)).map((key) => ({ id: row.id, key })),
+  );
+  const { rows, total } = await store.listOrgCircuits(sql, { orgId, fixed, fixedDefaults, own, ...filter }, page);
+  const names = new Map(custom.rows.map(({ slug, displayName }) => [slug, displayName]));
   return {
     rows: rows.map(({ originKey: key, since, openUntil, ...row }) => ({
       ...row,
-      displayName: names.get(key) ?? catalogue.get(row.providerSlug)?.displayName ?? row.providerSlug,
-      builtIn: !names.has(key),
+      displayName: names.get(row.providerSlug) ?? catalogue.get(row.providerSlug)?.displayName ?? row.providerSlug,
+      builtIn: !names.has(row.providerSlug),
       origin: parseCircuitKey(key)?.origin ?? '',
       since: since?.toISOString() ?? null,
       nextProbeAt: row.state === 'OPEN' ? (openUntil?.toISOString() ?? null) : null,

@@ -1,23 +1,65 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import type { Sql } from '../db/postgres-client.js';
+import { NotFound } from '../domain/errors.js';
 import type { App } from '../http/app.js';
 import { PageQuery, PageReply, parsePage } from '../http/limit-offset-pagination.js';
 import { operation } from '../http/operation-id-tag-and-summary.js';
 import type { Catalogue } from './catalogue/catalogue.js';
+import type { Provider } from './catalogue/provider.js';
 import { CircuitOverride, type CircuitOverrideService } from './circuit-override-service.js';
-import { CredentialFields } from './custom/schema.js';
+import type { CustomProviderService } from './custom/custom-provider-service.js';
+import { presentFacts, presentFields, presentSdk } from './custom/present-provider.js';
+import { CredentialFields, ProviderFacts } from './custom/schema.js';
 import { CircuitList, CircuitQuery, CircuitReply, listCircuits } from './org-circuit-list.js';
 
-const ProviderList = Type.Object({
-  providers: Type.Array(
-    Type.Object({ slug: Type.String(), displayName: Type.String(), credentialFields: CredentialFields }),
+const ProviderSdk = Type.Object({
+  env: Type.Record(
+    Type.String(),
+    Type.Object({
+      value: Type.String({
+        description: '{url} is the address of the provider on the gateway, {token} the gateway token.',
+      }),
+      keep: Type.Array(Type.String(), { description: 'The value of the first of these variables that is set wins.' }),
+    }),
+    { description: 'Variables that point the vendor’s SDK to the gateway.' },
   ),
-  ...PageReply,
+  secretEnv: Type.Array(Type.String(), { description: 'Variables that hold a credential of the provider.' }),
+  removeEnv: Type.Array(Type.String(), { description: 'Variables that would lead the SDK past the gateway.' }),
+  remark: Type.Unsafe<string | null>({ type: ['string', 'null'], description: 'What variables cannot configure.' }),
+  basePath: Type.String({ description: 'Path that the SDK expects in its base URL.' }),
+  snippets: Type.Array(Type.Object({ id: Type.String(), label: Type.String(), code: Type.String() })),
+});
+
+const BuiltInProvider = Type.Object({
+  slug: Type.String(),
+  displayName: Type.String(),
+  credentialFields: CredentialFields,
+  ...ProviderFacts,
+  hasModels: Type.Boolean({ description: 'Whether policies may have rules for models.' }),
+});
+const ProviderList = Type.Object({ providers: Type.Array(BuiltInProvider), ...PageReply });
+const ProviderReply = Type.Object({
+  provider: Type.Object({
+    ...BuiltInProvider.properties,
+    sensitiveCalls: Type.Array(Type.Object({ call: Type.String(), why: Type.String(), source: Type.String() }), {
+      description: 'Calls that are rejected unless the account allows them, each with its public reference.',
+    }),
+    sdk: ProviderSdk,
+  }),
+});
+
+const presentListed = (provider: Provider): Static<typeof BuiltInProvider> => ({
+  slug: provider.slug,
+  displayName: provider.displayName,
+  credentialFields: presentFields(provider.credentialFields),
+  ...presentFacts(provider),
+  hasModels: provider.modelCalls.length > 0,
 });
 
 export function providerAndCircuitRoutes(
   app: App,
   catalogue: Catalogue,
+  customProviders: CustomProviderService,
   sql: Sql,
   overrides: CircuitOverrideService,
 ): void {
@@ -66,14 +108,29 @@ export function providerAndCircuitRoutes(
         response: { 200: ProviderList },
       },
     },
-    async ({ query }) => {
+    async ({ actor, query }) => {
       const { limit, offset } = parsePage(query);
-      const all = catalogue.providers.map(({ slug, displayName, credentialFields }) => ({
-        slug,
-        displayName,
-        credentialFields: [...credentialFields],
-      }));
-      return { providers: all.slice(offset, offset + limit), total: all.length, limit, offset };
+      const all = await customProviders.listBuiltIn(actor.orgId);
+      const providers = all.slice(offset, offset + limit).map(presentListed);
+      return { providers, total: all.length, limit, offset };
+    },
+  );
+  app.get(
+    '/v1/providers/:slug',
+    {
+      config: { access: 'viewer', project: {} },
+      schema: {
+        ...operation('Providers', 'getProvider', 'A built-in provider with its sensitive calls and its SDK'),
+        params: Type.Object({ slug: Type.String({ minLength: 1, maxLength: 40 }) }),
+        response: { 200: ProviderReply },
+      },
+    },
+    async ({ actor, params }) => {
+      const provider = (await customProviders.listBuiltIn(actor.orgId)).find(({ slug }) => slug === params.slug);
+      if (provider === undefined) throw new NotFound(`built-in provider ${JSON.stringify(params.slug)}`);
+      const { sensitive = [], sdk } = provider.file!;
+      const sensitiveCalls = sensitive.map(({ call, why, source }) => ({ call, why, source }));
+      return { provider: { ...presentListed(provider), sensitiveCalls, sdk: presentSdk(sdk) } };
     },
   );
 }
@@ -90,4 +147,18 @@ export const EXAMPLES = {
   'circuits.builtIn': true,
   holdMinutes: 120,
   'circuit.builtIn': true,
+  'GetProviderReply.provider.slug': 'openai',
+  'GetProviderReply.provider.displayName': 'OpenAI',
+  hasModels: true,
+  'sensitiveCalls.call': '* /v1/organization/**',
+  'sensitiveCalls.why': 'Creates and lists keys of the organization.',
+  'sensitiveCalls.source': 'https://platform.openai.com/docs/api-reference/administration',
+  'sdk.env': { OPENAI_BASE_URL: { value: '{url}/v1', keep: [] } },
+  secretEnv: ['OPENAI_API_KEY'],
+  removeEnv: ['OPENAI_ORG_ID'],
+  remark: null,
+  basePath: '/v1',
+  'snippets.id': 'curl',
+  'snippets.label': 'curl',
+  'snippets.code': 'curl {url}/v1/models -H "Authorization: Bearer {token}"',
 };

@@ -23,8 +23,8 @@ export interface StatusSnapshot {
 interface StatusProvider {
   readonly slug: string;
   readonly displayName: string;
-  /** Null when each account has its own URL. */
-  readonly baseUrl: string | null;
+  /** Fixed origins, the default one first; null when an account may have its own. */
+  readonly origins: readonly string[] | null;
 }
 
 const SNAPSHOT_TTL_MS = 1_000;
@@ -35,8 +35,10 @@ export class StatusService {
   readonly #providers: readonly StatusProvider[];
   /** Value of CIRCUIT_WINDOW_MS. */
   readonly #windowMs: number;
-  /** Keys of the fleet's breakers, for providers with one origin. */
+  /** Keys of the fixed origins. */
   readonly #keys: readonly string[];
+  /** Keys of the fleet's breakers of the default origins. */
+  readonly #fleetKeys: readonly string[];
   readonly #manyOrigins: readonly string[];
   #snapshot: StatusSnapshot | null = null;
   #readAtMs = Number.NEGATIVE_INFINITY;
@@ -46,10 +48,11 @@ export class StatusService {
     this.#sql = sql;
     this.#providers = providers;
     this.#windowMs = windowMs;
-    this.#keys = providers.flatMap(({ slug, baseUrl }) =>
-      baseUrl === null ? [] : [formatCircuitKey({ providerSlug: slug, origin: new URL(baseUrl).origin, orgId: null })],
-    );
-    this.#manyOrigins = providers.filter(({ baseUrl }) => baseUrl === null).map(({ slug }) => slug);
+    const keysOf = ({ slug, origins }: StatusProvider): string[] =>
+      (origins ?? []).map((origin) => formatCircuitKey({ providerSlug: slug, origin, orgId: null }));
+    this.#keys = providers.flatMap(keysOf);
+    this.#fleetKeys = providers.flatMap((provider) => keysOf(provider).slice(0, 1));
+    this.#manyOrigins = providers.filter(({ origins }) => origins === null).map(({ slug }) => slug);
   }
 
   async current(): Promise<StatusSnapshot> {
@@ -78,7 +81,8 @@ export class StatusService {
   /**
    * Counts organizations that used the provider in the window and have proven that they can: by a success in the window
    * or in the day before their breaker opened. An open breaker passes no call, so it counts while it is open; one that
-   * an administrator holds open does not count. With several origins the best one counts.
+   * an administrator holds open does not count. With several origins the best one counts. An organization's own
+   * provider of the same slug does not count.
    */
   async #organizations(): Promise<ReadonlyMap<string, OrgCountByState>> {
     const windowStart = this.#sql`now() - ${this.#windowMs}::float8 * interval '1 millisecond'`;
@@ -89,6 +93,8 @@ export class StatusService {
           select provider_slug as slug, min(array_position(array['CLOSED', 'HALF_OPEN', 'OPEN'], state)) as best
             from circuits
            where org_id is not null
+             and not exists (select 1 from custom_providers c
+                              where c.org_id = circuits.org_id and c.slug = circuits.provider_slug and c.deleted_at is null)
              and (origin_key = any(${[...this.#keys]}::text[]) or provider_slug = any(${[...this.#manyOrigins]}::text[]))
              and (state = 'CLOSED' and last_used_at > ${windowStart}
                   and (succeeded_at <= ${windowStart} and succeeded_at > ${windowStart} - interval '1 day'
@@ -104,7 +110,7 @@ export class StatusService {
   async #fleet(): Promise<ReadonlyMap<string, CircuitStateName>> {
     const rows = await this.#sql<{ slug: string; state: CircuitStateName }[]>`
       select provider_slug as slug, state from circuits
-       where circuit_key = any(${[...this.#keys]}::text[]) and state <> 'CLOSED'`;
+       where circuit_key = any(${[...this.#fleetKeys]}::text[]) and state <> 'CLOSED'`;
     return new Map(rows.map(({ slug, state }) => [slug, state]));
   }
 }

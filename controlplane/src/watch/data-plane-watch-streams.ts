@@ -25,6 +25,8 @@ export interface InitialState {
   circuits(): Promise<readonly ICircuitState[]>;
   /** The operator's prices in force. */
   prices(): IPriceBook;
+  /** Slugs that exist for every organization. */
+  readonly builtInProviders: readonly string[];
 }
 
 export interface WatchRequestIdentity {
@@ -158,6 +160,7 @@ export class DataPlaneWatchStreams {
         circuits: [...(await this.#initialState.circuits())],
         prices: this.#initialState.prices(),
         heartbeatMs: HEARTBEAT_MS,
+        builtInProviders: [...this.#initialState.builtInProviders],
       },
     };
     watcher.sendInitialEvents([hello, ...(missed ?? []).map(toWatchEvent)], revision);

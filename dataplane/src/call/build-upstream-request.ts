@@ -1,11 +1,12 @@
 /** The upstream request of one exchange: target, headers, credential and body (docs/contract.md#forwarding). */
+import { hash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { Transform, type TransformCallback } from 'node:stream';
 import type { SigV4Injection } from '../context/agent-context.js';
 import type { UpstreamRequest } from '../http1/upstream-request-interface.js';
 import { AwsChunkedDecoder } from '../s3/aws-chunked-decoder.js';
 import type { ObjectRequest } from '../s3/plan-object-request.js';
-import { signObjectRequest } from '../s3/sigv4.js';
+import { findStatedBodyHash, removeSigningHeaders, signRequest } from '../s3/sigv4.js';
 import { injectCredential } from '../upstream/credentials/inject-credential.js';
 import { filterRequestHeaders } from '../upstream/filter-request-headers.js';
 import { createLoopEntry, LOOP_HEADER } from '../upstream/loop-detection.js';
@@ -22,28 +23,48 @@ export class MalformedBodyError extends Error {}
 export class UnsignableTargetError extends Error {}
 
 /**
- * Consumes the exchange's body.
+ * Consumes the exchange's body, unless the request is sent again.
  *
  * @throws MalformedBodyError, UnsignableTargetError: the agent sent a request that cannot be forwarded.
  */
 export function buildUpstreamRequest(exchange: RoutedExchange, metering: BodyMetering): UpstreamRequest {
   const { target, upstream, tokenPosition: position } = exchange.routed;
   const { injection } = upstream;
-  if (injection.kind === 'sigv4') return buildObjectRequest(exchange, injection, exchange.admission.objectRequest!);
-  const headers = filterRequestHeaders(
-    exchange.request.headers,
-    position,
-    injection,
-    metering.mustDropRangeHeaders(exchange),
-  );
+  if (injection.kind === 'sigv4' && injection.isObjectStorage)
+    return buildObjectRequest(exchange, injection, exchange.admission.objectRequest!);
+  const headers = filterRequestHeaders(exchange.request.headers, injection, metering.mustDropRangeHeaders(exchange));
   const query = injectCredential(headers, target.query, injection, position);
-  return assembleRequest(
-    exchange,
-    headers,
-    query,
-    toMeteredUpstreamBody(exchange, metering),
-    exchange.request.contentLength,
-  );
+  const { repeatable } = exchange.upstreamCall;
+  const body = repeatable === null ? toMeteredUpstreamBody(exchange, metering) : repeatable.body;
+  if (injection.kind === 'sigv4') return buildSignedRequest(exchange, injection, headers, query, body);
+  return assembleRequest(exchange, headers, query, body, exchange.request.contentLength);
+}
+
+/** A request to another AWS service than S3. A body that streams has the hash that the client states. */
+function buildSignedRequest(
+  exchange: RoutedExchange,
+  injection: SigV4Injection,
+  headers: readonly string[],
+  query: string | null,
+  body: Buffer | Readable | null,
+): UpstreamRequest {
+  const kept = removeSigningHeaders(headers);
+  const bytes = body === null ? EMPTY_BODY : body;
+  const bodyHash = Buffer.isBuffer(bytes)
+    ? hash('sha256', bytes, 'hex')
+    : findStatedBodyHash(exchange.request.headers)!;
+  kept.push('x-amz-content-sha256', bodyHash);
+  const call = assembleRequest(exchange, kept, query, body, exchange.request.contentLength);
+  sign(exchange, call, injection);
+  return call;
+}
+
+const EMPTY_BODY = Buffer.alloc(0);
+
+function sign({ routed: { upstream } }: RoutedExchange, call: UpstreamRequest, injection: SigV4Injection): void {
+  const host = upstream.origin.slice(upstream.origin.indexOf('//') + 2);
+  if (!signRequest(call.method, host, call.path, call.headers, injection, Date.now()))
+    throw new UnsignableTargetError();
 }
 
 function assembleRequest(
@@ -77,14 +98,13 @@ function toMeteredUpstreamBody(exchange: RoutedExchange, metering: BodyMetering)
 }
 
 function buildObjectRequest(exchange: RoutedExchange, injection: SigV4Injection, plan: ObjectRequest): UpstreamRequest {
-  const { upstream } = exchange.routed;
-  for (const [name, value] of injection.extraHeaders) plan.headers.push(name, value);
-  const body = decodeAwsChunkedBodyIfNeeded(exchange, plan);
+  const headers = [...plan.headers];
+  for (const [name, value] of injection.extraHeaders) headers.push(name, value);
+  const { repeatable } = exchange.upstreamCall;
+  const body = repeatable === null ? decodeAwsChunkedBodyIfNeeded(exchange, plan) : repeatable.body;
   const contentLength = plan.bodyMode === 'as_is' ? exchange.request.contentLength : plan.decodedBytes;
-  const call = assembleRequest(exchange, plan.headers, plan.query, body, contentLength);
-  const host = upstream.origin.slice(upstream.origin.indexOf('//') + 2);
-  const signed = signObjectRequest(call.method, host, call.path, call.headers, injection, Date.now());
-  if (!signed) throw new UnsignableTargetError();
+  const call = assembleRequest(exchange, headers, plan.query, body, contentLength);
+  sign(exchange, call, injection);
   return call;
 }
 

@@ -32,7 +32,13 @@ function createExchange(routed: object = {}): RoutedExchange {
   return exchange;
 }
 
-const head = { headers: [], contentLength: -1, mediaType: 'text/event-stream', contentEncoding: '', locationIndex: -1 };
+const head = {
+  headers: [],
+  contentLength: -1,
+  mediaType: 'text/event-stream',
+  contentEncoding: '',
+  urlHeaderIndexes: null,
+};
 
 describe('provider metering', () => {
   it('books a streamed chat call by its usage, which a caller that did not request it does not see', () => {

@@ -1,5 +1,7 @@
 /** Metering for all providers: which bodies are edited, which meter reads a response, what a call costs. */
 
+import { locateCallModel } from '@acg/base/policy/call-rules';
+import { parseModelFromPath } from '@acg/base/policy/parse-model-from-path';
 import { formatMonth } from '../limits/calendar-month.js';
 import { estimateAbortedCall } from '../metering/aborted-call-usage.js';
 import { createMeter, needsWholeResponse } from '../metering/create-meter.js';
@@ -64,8 +66,8 @@ export class ProviderMetering implements CallMetering {
 
   mustDropRangeHeaders({ request, routed: { target, upstream } }: RoutedExchange): boolean {
     const { usageFormat } = upstream;
-    const isMetered = usageFormat === 'openai' || usageFormat === 'anthropic';
-    return isMetered && needsWholeResponse(request.method, target.providerPath);
+    const fetchesUsage = usageFormat === 'openai' || usageFormat === 'anthropic';
+    return fetchesUsage && needsWholeResponse(request.method, target.providerPath);
   }
 
   createMeterAndBodyEdit(exchange: RoutedExchange, head: ResponseHead): BodyEdit | null {
@@ -78,12 +80,13 @@ export class ProviderMetering implements CallMetering {
       path: target.providerPath,
       requestBytes: exchange.body?.bytes ?? 0,
       requestBlobBytes: exchange.metering.requestBlobBytes,
-      requestModel: exchange.metering.requestModel,
+      requestModel: nameRequestModel(exchange),
       requestItemCount: exchange.metering.requestItemCount,
       requestedOutput: exchange.metering.requestedOutput,
       status: exchange.upstreamCall.status,
       contentType: head.mediaType,
       contentEncoding: head.contentEncoding,
+      responseHeaders: head.headers,
       tokensOutMax: exchange.admission.reservedOutput?.isStatedByRequest
         ? exchange.admission.reservedOutput.tokens
         : null,
@@ -104,7 +107,7 @@ export class ProviderMetering implements CallMetering {
       path: exchange.routed.target.providerPath,
       requestBytes: exchange.body?.bytes ?? 0,
       requestBlobBytes: exchange.metering.requestBlobBytes,
-      requestModel: exchange.metering.requestModel,
+      requestModel: nameRequestModel(exchange),
       requestedOutput: exchange.metering.requestedOutput,
     });
   }
@@ -129,6 +132,19 @@ export class ProviderMetering implements CallMetering {
   priceUsage(exchange: RoutedExchange, reading: UsageReading): CallCost {
     return this.#prices.calculateCost({ upstream: exchange.routed.upstream, reading });
   }
+}
+
+/** Formats whose calls name their model in the path, whatever the body says. */
+const NAMED_BY_PATH: ReadonlySet<string> = new Set(['gemini', 'bedrock']);
+
+/** The model that the request names. Stored in the exchange, because the usage record of a failed call names it, too. */
+function nameRequestModel({ request, metering, routed: { target, upstream } }: RoutedExchange): string | null {
+  if (metering.requestModel !== null && !NAMED_BY_PATH.has(upstream.usageFormat)) return metering.requestModel;
+  if (upstream.modelCalls.length === 0) return metering.requestModel;
+  const location = locateCallModel(upstream, request.method, target.providerPath);
+  if (location.startsWith('path'))
+    metering.requestModel = parseModelFromPath(target.providerPath, location) ?? metering.requestModel;
+  return metering.requestModel;
 }
 
 function storeRequestFacts(exchange: Exchange, { model, itemCount, requestedOutput, blobBytes }: RequestFacts): void {

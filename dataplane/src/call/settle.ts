@@ -50,7 +50,7 @@ export function createSettle(deps: SettleDeps): Settle {
       return;
     }
     exchange.settled = true;
-    if (!invariant(exchange.wasAdmitted, 'settle_after_admission')) {
+    if (!invariant(exchange.wasAdmitted || !exchange.upstreamCall.requestSent, 'settle_after_admission')) {
       done(null);
       return;
     }
@@ -127,8 +127,8 @@ export function releaseReservation(counters: Pick<Counters, 'settle'>, exchange:
   settleCounters(counters, exchange, 0, null, reservedNanos);
 }
 
-/** Releases a growth that was granted after the call had been settled. */
-export function releaseLateReservationGrowth(
+/** Releases a reservation or a growth that was granted after the call had ended. */
+export function releaseLateReservation(
   counters: Pick<Counters, 'settle'>,
   exchange: RoutedExchange,
   nanos: number,
@@ -204,9 +204,12 @@ function buildUsageRecord(
     responseStatus: exchange.response.status,
     websocket: exchange.isWebSocket,
     traceparent: findTraceparent(exchange.request.headers),
-    month: months.get(exchange.admission.result!.month),
+    // A call whose connection could not be made was not admitted: the ledger takes the month of its start.
+    month: exchange.admission.result === null ? '' : months.get(exchange.admission.result.month),
     lined: exchange.metering.deferredUsage !== null,
   };
+  const statedCostNanos = reading?.extras.statedCostNanos ?? null;
+  if (statedCostNanos !== null) record.statedCostNanos = statedCostNanos;
   if (exchange.upstreamCall.respondedAtPerfMs > 0)
     record.ttfbMs = Math.round(exchange.upstreamCall.respondedAtPerfMs - exchange.request.startedAtPerfMs);
   return record;

@@ -7,7 +7,7 @@ import type { CallRuleSource } from '@acg/base/policy/call-rule-source';
 import type { AgentLimits } from '../limits/agent-limits.js';
 
 export type AgentStatus = 'active' | 'paused' | 'revoked';
-export type UsageFormat = 'openai' | 'anthropic' | 'resend' | 's3' | 'none';
+export type UsageFormat = 'openai' | 'anthropic' | 'gemini' | 'bedrock' | 'cohere' | 'resend' | 's3' | 'mcp' | 'none';
 
 export interface AgentContext {
   readonly keyId: string;
@@ -21,16 +21,23 @@ export interface AgentContext {
   readonly agentSlug: string;
   readonly agentStatus: AgentStatus;
   readonly agentLimits: AgentLimits;
+  /** The default origin of each assigned provider, by slug. */
   readonly upstreams: ReadonlyMap<string, Upstream>;
+  /** Further origins of these providers, by `slug:origin`. */
+  readonly namedOrigins: ReadonlyMap<string, Upstream>;
   /**
-   * Providers that exist for the organization but have no account of this agent: 403 for these, 404 for an unknown
-   * slug.
+   * Custom providers of the organization that have no account of this agent: 403 for these and for built-in ones, 404
+   * for an unknown slug.
    */
   readonly unassignedProviders: ReadonlySet<string>;
+  /** Slugs that exist for every organization; all contexts share this set. */
+  readonly builtInProviders: ReadonlySet<string>;
 }
 
 export interface Upstream extends CallRuleSource {
   readonly providerSlug: string;
+  /** Part of the proxy path after `/v1/proxy/`: the slug, or `slug:origin`. */
+  readonly proxyName: string;
   /** Metrics label: the slug of a built-in provider, else `custom`. */
   readonly publicSlug: string;
   readonly accountId: string;
@@ -44,7 +51,10 @@ export interface Upstream extends CallRuleSource {
   /** Key of the fleet breaker for the origin; `''`: a tenant configured the address, or part of it. */
   readonly fleetKey: string;
   readonly injection: Injection;
+  /** Of every call, unless `usageRules` say otherwise. */
   readonly usageFormat: UsageFormat;
+  /** Formats by call, first match first; other calls are not metered. Null: `usageFormat` is that of every call. */
+  readonly usageRules: readonly UsageRule[] | null;
   /** Provider id in the price library; `""` = only PRICES_FILE entries of the slug. */
   readonly priceProvider: string;
   readonly failureStatuses: ReadonlySet<number>;
@@ -54,6 +64,12 @@ export interface Upstream extends CallRuleSource {
    */
   readonly failureExemptMarker: string | null;
   readonly allowsWebSocket: boolean;
+}
+
+interface UsageRule {
+  /** Call patterns; empty: every call. */
+  readonly calls: readonly string[];
+  readonly format: UsageFormat;
 }
 
 export type Injection = HeaderInjection | BasicInjection | QueryInjection | SigV4Injection | NoInjection;
@@ -68,6 +84,11 @@ interface InjectionBase {
   readonly extraQuery: readonly (readonly [name: string, pair: string])[];
   /** Lower-case names dropped from the client's request, including the names of extraHeaders. */
   readonly dropHeaders: ReadonlySet<string>;
+  /**
+   * The upstream's base path ends in this text and the credential, and a client puts its gateway token after it; null:
+   * no credential in the path.
+   */
+  readonly pathPrefix: string | null;
   /** Every form in which the secret is sent in a request (raw, base64, percent-encoded); masked in responses. */
   readonly secretForms: readonly string[];
 }
@@ -102,6 +123,8 @@ export interface SigV4Injection extends InjectionBase {
   readonly sessionToken: string | null;
   readonly region: string;
   readonly service: string;
+  /** S3: paths are object keys, bodies may be aws-chunked, and the payload need not be signed. */
+  readonly isObjectStorage: boolean;
 }
 
 interface NoInjection extends InjectionBase {

@@ -11,7 +11,7 @@
  * Invariant: after an invalidation was seen, no lookup returns an older context that it affects.
  */
 import { LRUCache } from 'lru-cache';
-import type { AgentContext } from './agent-context.js';
+import type { AgentContext, Upstream } from './agent-context.js';
 import { type ContextEntry, InvalidationIndex } from './invalidation-index.js';
 import { type Invalidation, RecentInvalidations } from './invalidation-matching-and-history.js';
 
@@ -331,9 +331,13 @@ const FORM_BYTES = 1_000;
  */
 function estimateContextBytes(context: AgentContext): number {
   let bytes = ENTRY_BYTES + 2 * context.agentName.length + 100 * context.unassignedProviders.size;
-  for (const upstream of context.upstreams.values()) {
-    bytes += UPSTREAM_BYTES + 2 * (upstream.origin.length + upstream.basePath.length);
-    for (const form of upstream.injection.secretForms) bytes += FORM_BYTES + 8 * form.length;
-  }
+  for (const upstream of context.upstreams.values()) bytes += estimateUpstreamBytes(upstream);
+  for (const upstream of context.namedOrigins.values()) bytes += estimateUpstreamBytes(upstream);
+  return bytes;
+}
+
+function estimateUpstreamBytes(upstream: Upstream): number {
+  let bytes = UPSTREAM_BYTES + 2 * (upstream.origin.length + upstream.basePath.length);
+  for (const form of upstream.injection.secretForms) bytes += FORM_BYTES + 8 * form.length;
   return bytes;
 }

@@ -85,6 +85,8 @@ export class ControlPlaneLink implements ContextResolver {
   #seenRevisionMark = '';
   /** Hello's revision while older invalidations are still being replayed; null before Hello. */
   #catchUpRevision: number | null = null;
+  /** Slugs that exist for every organization, by the last Hello. */
+  #builtInProviders: ReadonlySet<string> = new Set();
   #isUp = false;
   #isReady = false;
   #stopped = false;
@@ -149,7 +151,7 @@ export class ControlPlaneLink implements ContextResolver {
       this.#clearResolveFailures();
       return answers.map((answer) => {
         try {
-          return decodeResolution(answer);
+          return decodeResolution(answer, this.#builtInProviders);
         } catch (error) {
           this.#logOnce('cannot decode the answer for a token', error);
           return error as Error;
@@ -242,6 +244,7 @@ export class ControlPlaneLink implements ContextResolver {
       this.#seenRevisionMark = revisionMark ?? '';
     }
     this.#catchUpRevision = revision;
+    this.#builtInProviders = new Set(hello.builtInProviders ?? []);
     this.#listener.onCircuits(hello.circuits ?? []);
     this.#listener.onPrices(hello.prices ?? {});
     this.#isReady = true;
@@ -311,10 +314,12 @@ export class ControlPlaneLink implements ContextResolver {
 }
 
 /** Throws when the answer cannot be used. */
-function decodeResolution(answer: IResolveTokenResponse): Resolution {
+function decodeResolution(answer: IResolveTokenResponse, builtInProviders: ReadonlySet<string>): Resolution {
   const revision = answer.revision ?? 0;
   const outcome = answer.outcome ?? Outcome.OUTCOME_UNSPECIFIED;
-  if (outcome === Outcome.FOUND) return { context: decodeContext(answer.context ?? {}), rejection: null, revision };
+  if (outcome === Outcome.FOUND) {
+    return { context: decodeContext(answer.context ?? {}, builtInProviders), rejection: null, revision };
+  }
   const rejection = LOOKUP_REJECTIONS[outcome as keyof typeof LOOKUP_REJECTIONS];
   if (rejection === undefined) throw new Error(`unexpected outcome ${outcome}`);
   return { context: null, rejection, revision };

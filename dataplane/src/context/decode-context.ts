@@ -3,17 +3,31 @@
  * not compute it again. Throws on a message that the control plane should never send; no error text contains a value of
  * the message.
  */
-import type { CallPolicy } from '@acg/base/policy/call-rule-source';
-import type { IAgentContext, ICallPolicy, IInjection, IUpstream } from '@acg/proto/messages';
+import type { CallPolicy, SensitiveCall } from '@acg/base/policy/call-rule-source';
+import type { IAgentContext, ICallPolicy, IInjection, IUpstream, IUsageRule } from '@acg/proto/messages';
 import type { AgentContext, AgentStatus, Injection, Upstream, UsageFormat } from './agent-context.js';
 import { decodeLimits } from './decode-limits.js';
 
 const SCOPES = ['agent', 'project', 'org'] as const;
 const STATUSES = ['active', 'paused', 'revoked'] as const satisfies readonly AgentStatus[];
 const ACCOUNT_STATUSES = ['active', 'needs_credentials'] as const;
-const USAGE_FORMATS = ['openai', 'anthropic', 'resend', 's3', 'none'] as const satisfies readonly UsageFormat[];
+const USAGE_FORMATS = [
+  'openai',
+  'anthropic',
+  'gemini',
+  'bedrock',
+  'cohere',
+  'resend',
+  's3',
+  'mcp',
+  'none',
+] as const satisfies readonly UsageFormat[];
 
-export function decodeContext(message: IAgentContext): AgentContext {
+const NO_PROVIDERS: ReadonlySet<string> = new Set();
+const NO_ORIGINS: ReadonlyMap<string, Upstream> = new Map();
+
+/** `builtInProviders`: slugs that exist for every organization. */
+export function decodeContext(message: IAgentContext, builtInProviders = NO_PROVIDERS): AgentContext {
   const agentId = requireText(message.agentId, 'agent_id');
   return Object.freeze({
     keyId: requireText(message.keyId, 'key_id'),
@@ -29,14 +43,73 @@ export function decodeContext(message: IAgentContext): AgentContext {
     upstreams: new Map(
       (message.upstreams ?? []).map((one) => [requireText(one.providerSlug, 'slug'), decodeUpstream(one)]),
     ),
-    unassignedProviders: new Set(message.unassignedProviders ?? []),
+    namedOrigins: decodeNamedOrigins(message.namedOrigins ?? []),
+    unassignedProviders: message.unassignedProviders?.length ? new Set(message.unassignedProviders) : NO_PROVIDERS,
+    builtInProviders,
   });
+}
+
+function decodeNamedOrigins(messages: readonly IUpstream[]): ReadonlyMap<string, Upstream> {
+  if (messages.length === 0) return NO_ORIGINS;
+  return new Map(
+    messages.map((one) => {
+      const upstream = decodeUpstream(one);
+      return [upstream.proxyName, upstream];
+    }),
+  );
+}
+
+type CallLists = Pick<Upstream, 'sensitiveCalls' | 'opaqueCalls' | 'modelCalls'>;
+
+/**
+ * The lists of built-in providers by `rules_id`. Contexts share them, because a list may take ten times the memory of
+ * the rest of a context.
+ */
+const sharedCallLists = new Map<string, CallLists>();
+const SHARED_LISTS_MAX = 1_000;
+
+function decodeCallLists(message: IUpstream): CallLists {
+  const { rulesId } = message;
+  if (!rulesId) return decodeOwnCallLists(message);
+  let lists = sharedCallLists.get(rulesId);
+  if (lists === undefined) {
+    lists = decodeOwnCallLists(message);
+    if (sharedCallLists.size >= SHARED_LISTS_MAX) sharedCallLists.clear();
+    sharedCallLists.set(rulesId, lists);
+  }
+  return lists;
+}
+
+const NO_CALLS: readonly SensitiveCall[] = Object.freeze([]);
+
+function decodeOwnCallLists({ sensitiveCalls, modelCalls }: IUpstream): CallLists {
+  const decode = (opaque: boolean): readonly SensitiveCall[] => {
+    const calls = (sensitiveCalls ?? []).filter((one) => (one.opaque ?? false) === opaque);
+    if (calls.length === 0) return NO_CALLS;
+    return calls.map(({ call, query, headers, harmlessValues }) => ({
+      call: requireText(call, 'sensitive call'),
+      query: query ?? [],
+      headers: headers ?? [],
+      harmlessValues: harmlessValues ?? [],
+    }));
+  };
+  return {
+    sensitiveCalls: decode(false),
+    opaqueCalls: decode(true),
+    modelCalls: (modelCalls ?? []).map(({ call, at }) => ({
+      call: requireText(call, 'call'),
+      at: requireText(at, 'place'),
+    })),
+  };
 }
 
 function decodeUpstream(message: IUpstream): Upstream {
   const marker = message.failure?.exemptBodyMarker;
+  const slug = requireText(message.providerSlug, 'slug');
+  const usage = message.usage ?? [];
   return Object.freeze({
-    providerSlug: requireText(message.providerSlug, 'slug'),
+    providerSlug: slug,
+    proxyName: message.originName ? `${slug}:${message.originName}` : slug,
     publicSlug: requireText(message.publicSlug, 'public_slug'),
     accountId: requireText(message.accountId, 'account_id'),
     accountStatus: requireOneOf(message.accountStatus, ACCOUNT_STATUSES, 'account_status'),
@@ -47,24 +120,26 @@ function decodeUpstream(message: IUpstream): Upstream {
     circuitKey: requireText(message.circuitKey, 'circuit_key'),
     fleetKey: message.fleetKey ?? '',
     injection: decodeInjection(message.injection ?? {}),
-    usageFormat: requireOneOf(message.usageFormat, USAGE_FORMATS, 'usage_format'),
+    ...(usage.length === 1 && !usage[0]!.calls?.length
+      ? { usageFormat: requireOneOf(usage[0]!.format, USAGE_FORMATS, 'usage_format'), usageRules: null }
+      : {
+          usageFormat: requireOneOf(message.usageFormat, USAGE_FORMATS, 'usage_format'),
+          usageRules: usage.length === 0 ? null : decodeUsageRules(usage),
+        }),
     priceProvider: message.priceProvider ?? '',
     failureStatuses: new Set(message.failure?.statuses ?? []),
     failureExemptMarker: marker === undefined || marker === null || marker === '' ? null : marker,
     allowsWebSocket: message.websocket ?? false,
-    sensitiveCalls: (message.sensitiveCalls ?? []).map(({ call, query, headers, harmlessValues }) => ({
-      call: requireText(call, 'sensitive call'),
-      query: query ?? [],
-      headers: headers ?? [],
-      harmlessValues: harmlessValues ?? [],
-    })),
     policy: message.policy ? decodePolicy(message.policy) : null,
-    modelCalls: (message.modelCalls ?? []).map(({ call, at }) => ({
-      call: requireText(call, 'call'),
-      at: requireText(at, 'place'),
-    })),
+    ...decodeCallLists(message),
   });
 }
+
+const decodeUsageRules = (rules: readonly IUsageRule[]) =>
+  rules.map(({ calls, format }) => ({
+    calls: calls ?? [],
+    format: requireOneOf(format, USAGE_FORMATS, 'usage_format'),
+  }));
 
 function decodePolicy({ closed, calls, models }: ICallPolicy): CallPolicy {
   return {
@@ -85,7 +160,8 @@ function decodeInjection(message: IInjection): Injection {
     return [name!, `${encoded}=${encodeURIComponent(value ?? '')}`];
   });
   for (const name of message.dropQuery ?? []) extraQuery.push([name, '']);
-  const base = { extraHeaders, extraQuery, dropHeaders };
+  const base = { extraHeaders, extraQuery, dropHeaders, pathPrefix: message.pathPrefix || null };
+  const further = (message.secrets ?? []).flatMap((secret) => [secret, encodeURIComponent(secret)]);
   if (message.header) {
     const { name, prefix, secret, alternatives, alsoBearerUnlessUserJwt } = message.header;
     const value = secret ?? '';
@@ -98,7 +174,7 @@ function decodeInjection(message: IInjection): Injection {
       alternatives: new Map((alternatives ?? []).map((form) => [form.name ?? '', (form.prefix ?? '') + value])),
       bearerUnlessUserJwt: alsoBearerUnlessUserJwt ? `Bearer ${value}` : null,
       // A token that came as `?apikey=` is replaced there, percent-encoded.
-      secretForms: listSecretForms(value, encodeURIComponent(value)),
+      secretForms: listSecretForms(value, encodeURIComponent(value), ...further),
     });
   }
   if (message.basic) {
@@ -108,11 +184,16 @@ function decodeInjection(message: IInjection): Injection {
       ...base,
       kind: 'basic',
       value: `Basic ${encoded}`,
-      secretForms: listSecretForms(password, encoded),
+      secretForms: listSecretForms(password, encoded, ...further),
     });
   }
   if (message.query)
-    return decodeQueryInjection(base, requireText(message.query.name, 'query name'), message.query.secret ?? '');
+    return decodeQueryInjection(
+      base,
+      requireText(message.query.name, 'query name'),
+      message.query.secret ?? '',
+      further,
+    );
   if (message.sigv4) {
     const { accessKeyId, secretAccessKey, sessionToken, region, service } = message.sigv4;
     const session = sessionToken ?? '';
@@ -124,16 +205,22 @@ function decodeInjection(message: IInjection): Injection {
       sessionToken: session === '' ? null : session,
       region: requireText(region, 'region'),
       service: requireText(service, 'service'),
+      isObjectStorage: service === 's3',
       // The secret key itself is never sent in a request, only its signatures.
-      secretForms: listSecretForms(session),
+      secretForms: listSecretForms(session, ...further),
     });
   }
-  return Object.freeze({ ...base, kind: 'none', secretForms: [] });
+  return Object.freeze({ ...base, kind: 'none', secretForms: listSecretForms(...further) });
 }
 
-type InjectionBase = Pick<Injection, 'extraHeaders' | 'extraQuery' | 'dropHeaders'>;
+type InjectionBase = Pick<Injection, 'extraHeaders' | 'extraQuery' | 'dropHeaders' | 'pathPrefix'>;
 
-function decodeQueryInjection(base: InjectionBase, name: string, secret: string): Injection {
+function decodeQueryInjection(
+  base: InjectionBase,
+  name: string,
+  secret: string,
+  further: readonly string[],
+): Injection {
   const encoded = encodeURIComponent(secret);
   return Object.freeze({
     ...base,
@@ -141,7 +228,7 @@ function decodeQueryInjection(base: InjectionBase, name: string, secret: string)
     name,
     pair: `${encodeURIComponent(name)}=${encoded}`,
     // A provider that echoes its query may use form encoding.
-    secretForms: listSecretForms(secret, encoded, new URLSearchParams([['', secret]]).toString().slice(1)),
+    secretForms: listSecretForms(secret, encoded, new URLSearchParams([['', secret]]).toString().slice(1), ...further),
   });
 }
 

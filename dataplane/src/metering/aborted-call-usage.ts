@@ -3,16 +3,26 @@
  * once they have started to process it. Null: the call generates nothing that is billed by tokens.
  */
 
+import { isBilledBedrockPath } from './providers/bedrock-usage-reader.js';
+import { isBilledCoherePath } from './providers/cohere-usage-reader.js';
+import { isBilledGeminiPath } from './providers/gemini-usage-reader.js';
 import { estimateInput, isBillablePath } from './providers/openai-usage-estimate.js';
 import { createEmptyCounts, type UsageCounts } from './reading/provider-usage-to-token-counts.js';
 import type { MeterOptions, UsageReading } from './reading/response-usage-meter-interface.js';
-import { estimateRequestTokens, normalizePath } from './reading/token-estimates.js';
+import { estimateRequestTokens, isMessagePath, normalizePath } from './reading/token-estimates.js';
 import { createUsageReading } from './reading/usage-reader-interface.js';
 
 type AbortedCall = Pick<
   MeterOptions,
   'usageFormat' | 'method' | 'path' | 'requestBytes' | 'requestBlobBytes' | 'requestModel' | 'requestedOutput'
 >;
+
+const BILLED_PATHS: Readonly<Record<string, (path: string) => boolean>> = {
+  anthropic: isMessagePath,
+  gemini: isBilledGeminiPath,
+  bedrock: isBilledBedrockPath,
+  cohere: isBilledCoherePath,
+};
 
 export function estimateAbortedCall(call: AbortedCall): UsageReading | null {
   const counts = call.method === 'POST' ? estimateCounts(call) : null;
@@ -23,6 +33,6 @@ export function estimateAbortedCall(call: AbortedCall): UsageReading | null {
 function estimateCounts(call: AbortedCall): UsageCounts | null {
   const path = normalizePath(call.path);
   if (call.usageFormat === 'openai') return isBillablePath(path) ? estimateInput(path, call) : null;
-  if (call.usageFormat !== 'anthropic' || !/\/(?:messages|complete)$/.test(path)) return null;
+  if (BILLED_PATHS[call.usageFormat]?.(path) !== true) return null;
   return { ...createEmptyCounts(), inUncached: estimateRequestTokens(call.requestBytes, call.requestBlobBytes) };
 }

@@ -30,6 +30,7 @@ const base: MeterOptions = {
   status: 200,
   contentType: JSON_TYPE,
   contentEncoding: null,
+  responseHeaders: [],
   tokensOutMax: null,
   onDeferredUsage: null,
 };

@@ -2,17 +2,25 @@
  * Selects the meter for one response by usage format and body type.
  *
  *   text/event-stream ── SseParser ── events ─┐
- *   application/json ─────── whole body ──────┼─▶ JsonScanner ──▶ UsageReader (openai, anthropic) ──▶ UsageReading
- *   …jsonl, batch results ── lines ───────────┘
+ *   application/json ─────── whole body ──────┼─▶ JsonScanner ──▶ UsageReader (by format) ──▶ UsageReading
+ *   …jsonl, batch results ── lines ───────────┤
+ *   AWS event stream ─────── frames ──────────┤
+ *   JSON array of events ─── items ───────────┘
  *   gzip, br, deflate, zstd ── decoded off the event loop, bounded ──▶ as above
  */
 
+import { AWS_EVENT_STREAM_TYPE } from '../scan/aws-event-stream-parser.js';
 import { BinaryBodyMeter } from './bodies/binary-body-meter.js';
 import { CompressedBodyMeter, isCompressed } from './bodies/compressed-body-meter.js';
+import { EventStreamMeter } from './bodies/event-stream-meter.js';
+import { JsonArrayMeter } from './bodies/json-array-meter.js';
 import { JsonDocumentMeter } from './bodies/json-document-meter.js';
 import { JsonlMeter } from './bodies/jsonl-meter.js';
 import { SseMeter } from './bodies/sse-meter.js';
 import { AnthropicUsageReader } from './providers/anthropic-usage-reader.js';
+import { BedrockUsageReader } from './providers/bedrock-usage-reader.js';
+import { CohereUsageReader } from './providers/cohere-usage-reader.js';
+import { GeminiUsageReader } from './providers/gemini-usage-reader.js';
 import { OpenAiUsageReader } from './providers/openai-usage-reader.js';
 import { ResendMeter } from './providers/resend-meter.js';
 import { createEmptyCounts } from './reading/provider-usage-to-token-counts.js';
@@ -34,6 +42,12 @@ export function createMeter(options: MeterOptions): UsageMeter {
       return createBodyMeter(options, new OpenAiUsageReader());
     case 'anthropic':
       return createBodyMeter(options, new AnthropicUsageReader());
+    case 'gemini':
+      return createBodyMeter(options, new GeminiUsageReader(options));
+    case 'bedrock':
+      return createBodyMeter(options, new BedrockUsageReader(options));
+    case 'cohere':
+      return createBodyMeter(options, new CohereUsageReader());
     case 'resend':
       return withDecoder(options, new ResendMeter(options));
     default:
@@ -52,6 +66,9 @@ function withDecoder(options: MeterOptions, meter: BodyMeter): UsageMeter {
 function createPlainMeter(options: MeterOptions, reader: UsageReader): BodyMeter {
   const type = parseMediaType(options.contentType);
   if (type === 'text/event-stream') return new SseMeter(options, reader);
+  if (type === AWS_EVENT_STREAM_TYPE) return new EventStreamMeter(options, reader);
+  if (reader instanceof GeminiUsageReader && isArrayStreamPath(options.path))
+    return new JsonArrayMeter(options, reader);
   if (options.method === 'GET' && isBatchResultFile(normalizePath(options.path)))
     return new JsonlMeter(options, reader);
   // Without a content type the body is assumed to be JSON, because these providers send JSON.
@@ -73,6 +90,9 @@ function isBatchResultFile(path: string): boolean {
   if (path.endsWith('/results')) return path.includes('/messages/batches/');
   return path.endsWith('/content') && path.includes('/files/');
 }
+
+/** Whether a response that is not an SSE stream is a JSON array of events. */
+const isArrayStreamPath = (path: string): boolean => normalizePath(path).endsWith(':streamgeneratecontent');
 
 /** Returns the media type in lower case without parameters. */
 function parseMediaType(contentType: string | null): string {

@@ -17,6 +17,7 @@ function read(method: string, path: string, body: string, contentType = 'applica
     status: 200,
     contentType,
     contentEncoding: null,
+    responseHeaders: [],
     tokensOutMax: null,
     onDeferredUsage: (line) => lines.push(line),
   };

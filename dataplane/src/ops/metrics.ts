@@ -70,6 +70,7 @@ export class Metrics implements CallMetrics, CountersMetrics {
   readonly #priceSources: CounterSeries;
   readonly #unchecked: SeriesCell;
   readonly #internalErrors: SeriesCell;
+  readonly #malformedStreams: SeriesCell;
   readonly #reservationExceeded: SeriesCell;
   readonly #storeLatency: HistogramCell;
   readonly #resolves: HistogramSeries;
@@ -105,6 +106,11 @@ export class Metrics implements CallMetrics, CountersMetrics {
     this.#unchecked = counter(
       'gateway_unchecked_total',
       'Requests that passed unchecked without the counter store',
+      [],
+    ).cell();
+    this.#malformedStreams = counter(
+      'gateway_malformed_streams_total',
+      'Event streams with a wrong checksum or length, of which the usage was not read to the end',
       [],
     ).cell();
     this.#reservationExceeded = counter(
@@ -238,6 +244,7 @@ export class Metrics implements CallMetrics, CountersMetrics {
       );
     if (exchange.upstreamCall.status < 200 || exchange.upstreamCall.status > 299) return;
     if (reading !== null) this.#usage.cell(reading.source).value++;
+    if (reading?.isMalformed) this.#malformedStreams.value++;
     this.#priceSources.cell(provider, price.source).value++;
   }
 

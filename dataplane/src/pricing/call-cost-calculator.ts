@@ -1,10 +1,11 @@
 /** Calculates the cost of calls in nano-dollars: current prices (base/src/pricing) times usage. */
 import { type PricedUpstream, PriceList } from '@acg/base/pricing/price-list';
 import type { PriceOverride } from '@acg/base/pricing/price-override';
-import { findVendor, type PriceOrigin } from '@acg/base/pricing/price-plan';
+import type { PriceOrigin } from '@acg/base/pricing/price-plan';
 import type { IPriceBook, IPriceOverride } from '@acg/proto/messages';
 import type { UsageReading } from '../metering/reading/response-usage-meter-interface.js';
 import { calculateMaxCostNanos, type MaxCostInput } from './max-cost.js';
+import { findModelVendor } from './max-image-tokens.js';
 import { calculateImageCostNanos, calculateUsageCostNanos } from './usage-cost.js';
 
 type PriceSource = 'library' | 'override' | 'fallback' | 'per_request' | 'none';
@@ -78,7 +79,7 @@ export class CallCostCalculator {
     const plan = call.model === null ? null : this.#list.findPlan(upstream, call.model);
     return plan === null
       ? perRequestNanos
-      : perRequestNanos + calculateMaxCostNanos(plan, findVendor(upstream.priceProvider), call);
+      : perRequestNanos + calculateMaxCostNanos(plan, findModelVendor(upstream.priceProvider, call.model ?? ''), call);
   }
 }
 

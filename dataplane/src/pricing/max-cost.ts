@@ -1,6 +1,6 @@
 /** Maximum cost of a call by a price plan, whatever part of its input turns out to be cached, spoken or drawn. Pure. */
-import type { PricePlan, TokenRates, Vendor } from '@acg/base/pricing/price-plan';
-import { maxInputImageTokens, maxPageTokens } from './max-image-tokens.js';
+import type { PriceBand, PricePlan } from '@acg/base/pricing/price-plan';
+import { type ModelVendor, maxInputImageTokens, maxPageTokens } from './max-image-tokens.js';
 import { maxImageKindPico } from './usage-cost.js';
 
 /** What is known of a call before it is forwarded. */
@@ -34,6 +34,8 @@ export interface MaxCostInput {
   readonly images: number;
   /** Uses of hosted searches, and containers of 1 GB. */
   readonly toolUses: number;
+  /** Search units of a ranking. */
+  readonly searchUnits: number;
   readonly containers: number;
   /** Multiplier of a per-request price. */
   readonly units: number;
@@ -56,6 +58,7 @@ export const CALL_WITHOUT_MODEL: MaxCostInput = {
   videoSeconds: 0,
   images: 0,
   toolUses: 0,
+  searchUnits: 0,
   containers: 0,
   units: 1,
 };
@@ -75,16 +78,18 @@ const PICO_PER_SEARCH_MAX = 25_000_000_000;
 const PICO_PER_CONTAINER = 30_000_000_000;
 
 /** Maximum cost in nano-dollars. `vendor` selects the formulas for images and caches; null = unknown vendor. */
-export function calculateMaxCostNanos(plan: PricePlan, vendor: Vendor | null, call: MaxCostInput): number {
+export function calculateMaxCostNanos(plan: PricePlan, vendor: ModelVendor | null, call: MaxCostInput): number {
   const { bytesIn, audioSeconds, tokensOut, videoSeconds, images } = call;
   if (audioSeconds === null && plan.picoPerAudioSecond > 0) return Number.MAX_SAFE_INTEGER;
+  // Research reads citations and searches without a maximum (Perplexity).
+  if (plan.bands[0]!.list.citation !== undefined) return Number.MAX_SAFE_INTEGER;
   const tokensIn = maxInputTokens(plan, vendor, call.model ?? '', call);
   let inRate = 0;
   let outRate = 0;
   for (const { aboveTokensIn, rates } of plan.bands) {
     if (tokensIn < aboveTokensIn) continue;
     inRate = Math.max(inRate, maxInputRate(vendor, rates, call));
-    outRate = Math.max(outRate, rates.output, rates.audioOut, rates.imageOut);
+    outRate = Math.max(outRate, rates.output, rates.audioOut, rates.imageOut, rates.videoOut, rates.reasoning);
   }
   const audioPico = (audioSeconds ?? 0) * plan.picoPerAudioSecond;
   const videoPico = videoSeconds * Math.max(plan.picoPerVideoSecond, plan.picoPerLargeVideoSecond);
@@ -93,10 +98,11 @@ export function calculateMaxCostNanos(plan: PricePlan, vendor: Vendor | null, ca
   const imagesPico = plan.picoPerImage === null ? 0 : images * maxImageKindPico(plan.picoPerImage);
   const toolUsePico =
     call.toolUses * Math.max(plan.picoPerWebSearch, PICO_PER_SEARCH_MAX) + call.containers * PICO_PER_CONTAINER;
+  const unitsPico = plan.picoPerRequest + call.searchUnits * plan.picoPerWebSearch;
   // Covers whatever tier and region the response reports.
   const percent = (maxSpeedPercent(plan, call) * Math.max(100, plan.tiers.us)) / 100;
   const tokensPico = ((tokensIn * inRate + tokensOut * outRate) * percent) / 100;
-  const pico = tokensPico + audioPico + videoPico + speechPico + imagesPico + toolUsePico;
+  const pico = tokensPico + audioPico + videoPico + speechPico + imagesPico + toolUsePico + unitsPico;
   return Math.min(Number.MAX_SAFE_INTEGER, Math.ceil(pico / PICO_PER_NANO));
 }
 
@@ -107,7 +113,7 @@ function maxSpeedPercent({ tiers }: PricePlan, { speed }: MaxCostInput): number 
 }
 
 /** Counts the known tokens. With unknown content, assumes that each input fills the context window in each turn. */
-function maxInputTokens(plan: PricePlan, vendor: Vendor | null, model: string, call: MaxCostInput): number {
+function maxInputTokens(plan: PricePlan, vendor: ModelVendor | null, model: string, call: MaxCostInput): number {
   const { tokensIn, inputImages, inputPages, inputCount, turns, hasExternalContent } = call;
   const perImage = maxInputImageTokens(vendor, model);
   const perPage = maxPageTokens(vendor, model);
@@ -125,9 +131,9 @@ function contextWindowTokens({ contextTokens }: PricePlan, model: string): numbe
 }
 
 /** Anthropic caches only what a request marks; other vendors may cache anything. */
-function maxInputRate(vendor: Vendor | null, rates: TokenRates, { cacheTtl }: MaxCostInput): number {
-  const { input, cacheRead, cacheWrite, cacheWrite1h, audioIn, imageIn } = rates;
+function maxInputRate(vendor: ModelVendor | null, rates: PriceBand['rates'], { cacheTtl }: MaxCostInput): number {
+  const { input, cacheRead, cacheWrite, cacheWrite1h, audioIn, imageIn, videoIn } = rates;
   const isMarked = vendor !== 'anthropic' || cacheTtl !== 'none';
   const isLong = vendor !== 'anthropic' || cacheTtl === '1h';
-  return Math.max(input, cacheRead, isMarked ? cacheWrite : 0, isLong ? cacheWrite1h : 0, audioIn, imageIn);
+  return Math.max(input, cacheRead, isMarked ? cacheWrite : 0, isLong ? cacheWrite1h : 0, audioIn, imageIn, videoIn);
 }

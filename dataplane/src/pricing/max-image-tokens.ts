@@ -2,7 +2,17 @@
  * Maximum tokens of one image by the vendors' published formulas. The file size gives no bound: a white image of 2048 x
  * 768 pixels has a few hundred bytes. Pure.
  */
-import type { Vendor } from '@acg/base/pricing/price-plan';
+import { findVendor, type Vendor } from '@acg/base/pricing/price-plan';
+
+/** Vendor of a model, whose formulas apply wherever the model is hosted. */
+export type ModelVendor = Vendor | 'google';
+
+export function findModelVendor(priceProvider: string, model: string): ModelVendor | null {
+  const isHost = priceProvider === 'aws' || priceProvider === 'google' || priceProvider === 'azure';
+  if (isHost && model.includes('claude')) return 'anthropic';
+  if (priceProvider === 'google' && model.startsWith('gemini-')) return 'google';
+  return priceProvider === 'azure' ? 'openai' : findVendor(priceProvider);
+}
 
 /**
  * OpenAI scales an image into 2048 x 2048 and its shorter side to 768: at most eight tiles of 512 x 512. gpt-4o-mini
@@ -30,9 +40,16 @@ const EDITED_TOKENS = 65 + TILES_MAX * 129 + 6_240 + 32;
 /** At most 4 784 on high-resolution models (https://platform.claude.com/docs/en/build-with-claude/vision). */
 const ANTHROPIC_TOKENS = 5_000;
 
+/**
+ * Gemini 3: at most 2 240 for an image and 1 120 for a page; Gemini 2: about 2 300
+ * (https://ai.google.dev/gemini-api/docs/media-resolution). Twice as many, because the second figure is not exact.
+ */
+const GOOGLE_TOKENS = 5_000;
+
 /** Maximum tokens of an input image. Null: the vendor's formula is unknown. */
-export function maxInputImageTokens(vendor: Vendor | null, model: string): number | null {
+export function maxInputImageTokens(vendor: ModelVendor | null, model: string): number | null {
   if (vendor === 'anthropic') return ANTHROPIC_TOKENS;
+  if (vendor === 'google') return GOOGLE_TOKENS;
   if (vendor !== 'openai') return null;
   if (/gpt-4o-mini/i.test(model)) return MINI_TOKENS;
   if (model.startsWith('gpt-image-1')) return EDITED_TOKENS;
@@ -41,7 +58,7 @@ export function maxInputImageTokens(vendor: Vendor | null, model: string): numbe
 }
 
 /** Maximum tokens of a PDF page, without its text. Null: the vendor's formula is unknown. */
-export function maxPageTokens(vendor: Vendor | null, model: string): number | null {
+export function maxPageTokens(vendor: ModelVendor | null, model: string): number | null {
   const tokens = maxInputImageTokens(vendor, model);
   return tokens === MANY_PATCHES_TOKENS || tokens === UNSCALED_TOKENS ? PAGE_PATCHES_TOKENS : tokens;
 }

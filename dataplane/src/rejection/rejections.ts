@@ -106,11 +106,11 @@ const DENIED_CHARS_MAX = 200;
  * 403 for a call that the agent may not make. `value` is the rejected call or model; null where there is none to name.
  */
 export function createForbiddenRejection(
-  what: 'call' | 'model' | 'sensitive_path' | 'unmetered',
+  what: 'call' | 'model' | 'sensitive_path' | 'opaque' | 'unmetered',
   value: string | null,
   message: string,
 ): Rejection {
-  const isUnnamed = what === 'sensitive_path' || what === 'unmetered';
+  const isUnnamed = what !== 'call' && what !== 'model';
   const named = isUnnamed ? {} : { value: value === null ? null : value.slice(0, DENIED_CHARS_MAX) };
   const body = JSON.stringify({ error: message, message, denied: what, ...named });
   const reason = isUnnamed ? what : (`denied_${what}` as const);
@@ -134,6 +134,7 @@ export const REJECTIONS = Object.freeze({
   expectationFailed: createMalformedRejection('Only Expect: 100-continue is supported.', 417),
   unsupportedTransferEncoding: createMalformedRejection('Only Transfer-Encoding: chunked is supported.', 501),
   conflictingTokens: createRejection('bad_request', 400, 'The request contains two different gateway tokens.'),
+  tokenInPath: createRejection('bad_request', 400, 'The path contains a gateway token. Send it in a header.'),
   unauthorized: createRejection('unauthorized', 401, 'The gateway token is missing, unknown, expired or revoked.'),
   agentRequired: createRejection(
     'agent_required',
@@ -153,6 +154,7 @@ export const REJECTIONS = Object.freeze({
   paused: createRejection('paused', 403, 'This agent is paused.'),
   revoked: createRejection('revoked', 403, 'This agent is revoked.'),
   unknownProvider: createRejection('unknown_provider', 404, 'There is no such provider.'),
+  unknownOrigin: createRejection('unknown_provider', 404, 'The provider account has no origin of this name.'),
   notAssigned: createRejection('not_assigned', 403, 'This provider is not assigned to the agent.'),
   needsCredentials: createRejection(
     'needs_credentials',
@@ -211,6 +213,11 @@ export const REJECTIONS = Object.freeze({
     'sensitive_path',
     null,
     'This call hands out credentials or changes who has access.',
+  ),
+  opaqueCall: createForbiddenRejection(
+    'opaque',
+    null,
+    'The path of this call does not say what it does, so it is rejected unless the provider account allows such calls.',
   ),
   overloaded: createRejection('overload', 503, 'The gateway is busy.', {
     headers: RETRY_SOON_HEADERS,

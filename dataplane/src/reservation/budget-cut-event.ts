@@ -1,7 +1,8 @@
 /** The last event of a stream whose budget has no room for a larger reservation, in the provider's own error format. */
 
 import type { RoutedExchange } from '../call/exchange.js';
-import { normalizePath } from '../metering/reading/token-estimates.js';
+import { isMessagePath, normalizePath } from '../metering/reading/token-estimates.js';
+import { AWS_EVENT_STREAM_TYPE, encodeEventStreamFrame } from '../scan/aws-event-stream-parser.js';
 
 const BUDGET_CUT_CODE = 'budget_cut';
 const BUDGET_CUT_MESSAGE = 'The budget of this agent does not cover the rest of this response';
@@ -25,11 +26,33 @@ const ANTHROPIC_EVENT = encodeSseEvent('error', {
   error: { type: BUDGET_CUT_CODE, message: BUDGET_CUT_MESSAGE },
 });
 
+// google.rpc.Status, as in Google's own errors.
+const GOOGLE_ERROR = { error: { code: 429, message: BUDGET_CUT_MESSAGE, status: BUDGET_CUT_CODE } };
+const GOOGLE_EVENT = encodeSseEvent('', GOOGLE_ERROR);
+/** The last item of a stream that is a JSON array. */
+const GOOGLE_ITEM = Buffer.from(`\n,\n${JSON.stringify(GOOGLE_ERROR)}]\n`);
+const AWS_FRAME = encodeEventStreamFrame(
+  [':message-type', 'error', ':error-code', BUDGET_CUT_CODE, ':error-message', BUDGET_CUT_MESSAGE],
+  '',
+);
+const COHERE_EVENT = encodeSseEvent('message-end', {
+  type: 'message-end',
+  delta: { finish_reason: 'ERROR', error: BUDGET_CUT_MESSAGE },
+});
+
 /** Null: the format has no such event, so the connection must break. */
-export function createBudgetCutEvent({ routed: { upstream, target } }: RoutedExchange): Buffer | null {
+export function createBudgetCutEvent(
+  { metering: { meter }, routed: { upstream, target } }: RoutedExchange,
+  mediaType: string,
+): Buffer | null {
   const path = normalizePath(target.providerPath);
-  if (upstream.usageFormat === 'anthropic')
-    return path.endsWith('/messages') || path.endsWith('/complete') ? ANTHROPIC_EVENT : null;
+  const isSse = mediaType === 'text/event-stream';
+  if (upstream.usageFormat === 'gemini') return isSse ? GOOGLE_EVENT : GOOGLE_ITEM;
+  if (upstream.usageFormat === 'bedrock')
+    return mediaType === AWS_EVENT_STREAM_TYPE && meter?.isMalformed !== true ? AWS_FRAME : null;
+  if (!isSse) return null;
+  if (upstream.usageFormat === 'cohere') return COHERE_EVENT;
+  if (upstream.usageFormat === 'anthropic') return isMessagePath(path) ? ANTHROPIC_EVENT : null;
   if (path.endsWith('/responses')) return RESPONSES_API_EVENT;
-  return path.endsWith('/completions') ? CHAT_COMPLETIONS_EVENT : null;
+  return /\/completions$|:(?:stream)?rawpredict$/.test(path) ? CHAT_COMPLETIONS_EVENT : null;
 }

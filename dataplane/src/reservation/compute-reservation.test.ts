@@ -1,7 +1,7 @@
 /** With a hard budget, a call is admitted only when its body bounds its cost. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createContext, createUpstream, GATEWAY_TOKEN, ProxyFixture } from '../call/testing/proxy-fixture.js';
-import { connectRaw, RawUpstream } from '../call/testing/raw-peer-fixture.js';
+import { connectRaw, RawUpstream, waitUntil } from '../call/testing/raw-peer-fixture.js';
 import { createTestLimits } from '../limits/testing/agent-limits-fixture.js';
 
 let upstream: RawUpstream;
@@ -33,16 +33,16 @@ function budgeted(usageFormat: 'openai' | 'none', usesBudget = true): void {
 /** Status and body of a rejection; null: the call has reached the provider. */
 async function refused(path: string, body: object | string): Promise<[number, Record<string, unknown>] | null> {
   const text = typeof body === 'string' ? body : JSON.stringify({ model: 'gpt-5', ...body });
-  const seen = upstream.connections.length;
+  const seen = upstream.text.length;
   const agent = await connectRaw(gateway.port);
   agent.send(
     `POST /v1/proxy/openai${path} HTTP/1.1\r\nHost: gw\r\nAuthorization: Bearer ${GATEWAY_TOKEN}\r\n` +
       `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
   );
   const answered = agent.waitUntil(() => /\r\n\r\n\{.*\}$/s.test(agent.text));
-  const reached = upstream.connection(seen);
+  const reached = waitUntil(() => upstream.text.length > seen || agent.closed);
   await Promise.race([answered, reached]);
-  if (upstream.connections.length > seen) {
+  if (upstream.text.length > seen) {
     agent.socket.destroy();
     return null;
   }
@@ -55,7 +55,7 @@ const UNMETERED = [403, expect.objectContaining({ denied: 'unmetered' })];
 test.each([
   ['an unknown call', '/v1/something', {}, UNMETERED],
   ['a batch', '/v1/messages/batches', { requests: [] }, UNMETERED],
-  ['a model in the path', '/deployments/gpt-5/chat', {}, UNMETERED],
+  ['a path that names its model ambiguously', '/deployments/gpt-5%2Fchat/chat', {}, UNMETERED],
   ['an answer made in the background', CHAT, { background: true }, UNMETERED],
   ['a maximum that is no number', CHAT, { max_tokens: 'many' }, [400, expect.anything()]],
   ['two maxima', CHAT, { max_tokens: 5, max_completion_tokens: 6 }, [400, expect.anything()]],
@@ -74,6 +74,15 @@ test('reservation: covers the whole body and the stated or the agent’s maximum
   expect(gateway.bounded).toMatchObject(
     [7, 40, 21, 80].map((tokensOut, at) => ({ model: 'gpt-5', tokensIn: tokensIn[at], tokensOut, units: 1 })),
   );
+});
+
+test('reservation: takes the model from the path, whatever the body names', async () => {
+  expect(await refused('/deployments/gpt-5-mini/chat', { max_tokens: 7 })).toBeNull();
+  expect(gateway.bounded).toMatchObject([{ model: 'gpt-5-mini', tokensOut: 7 }]);
+  expect(await refused('/deployments/gpt-5-mini/chat', '{"max_tokens":7,"max_tokens":8}')).toEqual([
+    403,
+    expect.objectContaining({ denied: 'model' }),
+  ]);
 });
 
 test('reservation: covers per-unit prices as often as one call can use them', async () => {

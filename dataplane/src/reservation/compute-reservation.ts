@@ -1,6 +1,7 @@
 /** Computes the upper bound of a call's cost, which a hard budget reserves before the call goes upstream. */
 
-import { hasUnreportedCost, locateCallModel } from '@acg/base/policy/call-rules';
+import { hasUnreportedCost, isInPath, locateCallModel } from '@acg/base/policy/call-rules';
+import { parseModelFromPath } from '@acg/base/policy/parse-model-from-path';
 import type { CallMetering } from '../call/call-metering-interface.js';
 import type { ReservedOutput, RoutedExchange } from '../call/exchange.js';
 import {
@@ -11,6 +12,7 @@ import {
   VIDEO_SECONDS_MAX,
 } from '../metering/reading/token-estimates.js';
 import { createBodyModelReader } from '../policy/body/body-model-reader.js';
+import { generatesNoText } from '../policy/reservation/body-dialect.js';
 import { readFormReservationFacts } from '../policy/reservation/form-reservation-facts.js';
 import { readReservationFacts } from '../policy/reservation/reservation-facts.js';
 import { CALL_WITHOUT_MODEL, type MaxCostInput } from '../pricing/max-cost.js';
@@ -19,9 +21,11 @@ import { createBodyProblemRejection } from '../rejection/body-model-rejections.j
 import { REJECTIONS, type Rejection } from '../rejection/rejections.js';
 
 /** Formats in which the body decides the cost of a call. */
-const METERED_FORMATS: ReadonlySet<string> = new Set(['openai', 'anthropic']);
+const METERED_FORMATS: ReadonlySet<string> = new Set(['openai', 'anthropic', 'gemini', 'bedrock', 'cohere']);
 /** For providers without metering; a batch of e-mails has at most 100 units. */
 const UNMETERED_CALL: MaxCostInput = { ...CALL_WITHOUT_MODEL, units: 100 };
+/** Models that search on their own, without a maximum: Groq's compound systems, OpenRouter's variants. */
+const SEARCHING_MODELS = /(?:^|\/)compound(?:-[a-z-]+)?$|:online$/;
 /**
  * A spoken character takes up to a second or more (a digit at a quarter of the speed), and a second is 21 tokens
  * (metering/reading/token-estimates.ts).
@@ -43,14 +47,32 @@ export function precheckCostBound(exchange: RoutedExchange): Rejection | null {
   if (exchange.handshake !== null) return REJECTIONS.costNotBoundable;
   const place = locateCallModel(upstream, exchange.request.method, target.providerPath);
   if (place === 'free') return null;
-  if (place === 'unknown' || place === 'answer' || place === 'batch' || place.startsWith('path:'))
-    return REJECTIONS.costNotBoundable;
+  if (place === 'unknown' || place === 'answer' || place === 'batch') return REJECTIONS.costNotBoundable;
+  if (isInPath(place) && parseModelFromPath(target.providerPath, place) === null) return REJECTIONS.costNotBoundable;
   if (exchange.admission.bodyReader !== null) return null;
   if (exchange.body === null) return createBodyProblemRejection('not_readable');
-  const reader = createBodyModelReader(place as 'json' | 'form' | 'json_or_form', exchange.request.headers);
+  const reader = createBodyModelReader(isInPath(place) ? 'unnamed' : place, exchange.request.headers);
   if (typeof reader === 'string') return createBodyProblemRejection(reader);
   exchange.admission.bodyReader = reader;
   return null;
+}
+
+/**
+ * Returns the nano-dollars that the call must reserve beyond what it has reserved, or why it cannot be admitted; 0 without
+ * a hard budget. Runs when the body is complete, once for each context.
+ */
+export function computeMissingReservation(
+  exchange: RoutedExchange,
+  metering: Pick<CallMetering, 'maxCostNanos'>,
+): number | Rejection {
+  const { admission } = exchange;
+  if (!exchange.routed.context.agentLimits.hardBudget) return 0;
+  if (admission.neededNanos === null) {
+    const needed = computeReservation(exchange, metering);
+    if (typeof needed !== 'number') return needed;
+    admission.neededNanos = needed;
+  }
+  return Math.max(0, admission.neededNanos - admission.reservedNanos);
 }
 
 /**
@@ -67,24 +89,30 @@ export function computeReservation(
   if (!METERED_FORMATS.has(upstream.usageFormat)) {
     return metering.maxCostNanos(exchange, UNMETERED_CALL);
   }
-  if (locateCallModel(upstream, exchange.request.method, target.providerPath) === 'free') {
+  const place = locateCallModel(upstream, exchange.request.method, target.providerPath);
+  if (place === 'free') {
     return metering.maxCostNanos(exchange, CALL_WITHOUT_MODEL);
   }
   // The budget became a hard budget while the call was in flight: the body of a retry will be read.
   if (exchange.admission.bodyModels === null || exchange.body === null) return REJECTIONS.contextsUnavailable;
-  const body = exchange.body.peekWhole();
+  const body = exchange.upstreamCall.repeatable?.body ?? exchange.body.peekWhole();
   const path = normalizePath(target.providerPath);
+  const models = isInPath(place)
+    ? [parseModelFromPath(target.providerPath, place) ?? '']
+    : exchange.admission.bodyModels;
+  if (models.some((model) => SEARCHING_MODELS.test(model))) return REJECTIONS.costUnbounded;
   const isForm = body[0] === 0x2d; // a form begins with a dash
   const facts = isForm
     ? readFormReservationFacts(body, exchange.request.headers, path)
-    : readReservationFacts(body, path);
+    : readReservationFacts(body, { format: upstream.usageFormat, path, model: models[0] ?? '' });
   if (facts === 'invalid') return REJECTIONS.invalidOutputMaximum;
   if (facts === 'unbounded') return REJECTIONS.costUnbounded;
   const { outputTokensMax, answerCount: answers, predictedTokens, speed, hostedTools: hosted } = facts;
   const { turnsMax: turns } = hosted;
-  const perAnswer = outputTokensMax ?? defaultOutputTokensMax(path, body.length, terms.defaultMaxOutputTokens);
+  const perAnswer =
+    outputTokensMax ?? defaultOutputTokensMax(path, models[0] ?? '', body.length, terms.defaultMaxOutputTokens);
   const textOut = perAnswer * answers * turns + predictedTokens * answers;
-  const images = isImagePath(path) ? answers : 0;
+  const images = isImagePath(path) ? answers : facts.generatedImages;
   const call: MaxCostInput = {
     ...CALL_WITHOUT_MODEL,
     tokensIn: facts.textTokens,
@@ -100,10 +128,11 @@ export function computeReservation(
     videoSeconds: isVideoPath(path) ? VIDEO_SECONDS_MAX : 0,
     images,
     toolUses: hosted.usesMax * answers,
+    searchUnits: facts.searchUnits,
     containers: hosted.containers,
   };
   let nanos = 0;
-  for (const model of exchange.admission.bodyModels) {
+  for (const model of models) {
     const tokensOut = textOut + images * maxOutputImageTokens(model, facts.partialImages);
     const held = { ...call, model, tokensOut };
     const bound = metering.maxCostNanos(exchange, held);
@@ -120,9 +149,9 @@ export function computeReservation(
 }
 
 /** Default output tokens of a request that states no maximum. */
-function defaultOutputTokensMax(path: string, bodyBytes: number, tokensMax: number): number {
+function defaultOutputTokensMax(path: string, model: string, bodyBytes: number, tokensMax: number): number {
   if (isImagePath(path)) return 0; // priced per image
-  if (/\/(?:embeddings|moderations)$/.test(path)) return 0;
+  if (generatesNoText(path, model)) return 0;
   return isSpeechPath(path) ? Math.max(tokensMax, bodyBytes * SPOKEN_TOKENS_PER_BYTE) : tokensMax;
 }
 

@@ -20,6 +20,8 @@ export class ReservationMeter {
   readonly #endsAtLines: boolean;
   readonly #emptyChunks: number;
   readonly #usedRatio: number;
+  /** The response can be cut here. */
+  #isAtBoundary = true;
   #tokensReserved: number;
   #tokensUsable: number;
 
@@ -37,11 +39,17 @@ export class ReservationMeter {
 
   /** The reservation must grow before another byte is forwarded. */
   get isExhausted(): boolean {
-    return this.#meter.tokensOutSeen > this.#tokensUsable;
+    return this.#isAtBoundary && this.#meter.tokensOutSeen > this.#tokensUsable;
   }
 
   /** Offset up to which bytes from `at` on can be forwarded before {@link isExhausted} must be checked. */
   nextCheckOffset(chunk: Buffer, at: number): number {
+    const { findBoundary } = this.#meter;
+    if (findBoundary !== undefined) {
+      const end = findBoundary(chunk, at);
+      this.#isAtBoundary = end >= 0;
+      return end < 0 ? chunk.length : end;
+    }
     const tokensMax = (chunk.length - at) / BYTES_PER_TOKEN_MIN;
     if (this.#meter.tokensOutSeen + tokensMax <= this.#tokensUsable) return chunk.length;
     if (!this.#endsAtLines) return Math.min(chunk.length, at + CHECK_INTERVAL_BYTES);

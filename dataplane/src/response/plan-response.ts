@@ -3,10 +3,19 @@
 import type { CallMetering } from '../call/call-metering-interface.js';
 import type { RoutedExchange } from '../call/exchange.js';
 import type { BodyEdit, ResponsePlan } from '../call/response-plan-types.js';
-import type { Upstream } from '../context/agent-context.js';
+import type { Injection, Upstream } from '../context/agent-context.js';
 import { filterResponseHead, type ResponseHead } from '../upstream/filter-response-head.js';
-import { BodyMasker, type CredentialMaskPatterns, compileMaskPatterns } from '../upstream/masking/credential-mask.js';
-import { createAnthropicBatchUrlRewriter, rewriteLocation } from '../upstream/response-url-rewrite.js';
+import {
+  BodyMasker,
+  type CredentialMaskPatterns,
+  compileMaskPatterns,
+  maskHeaderValue,
+} from '../upstream/masking/credential-mask.js';
+import {
+  createAnthropicBatchUrlRewriter,
+  type RewrittenOrigin,
+  rewriteUrlHeader,
+} from '../upstream/response-url-rewrite.js';
 import type { GatewayUrlResolver } from './gateway-url.js';
 
 /** Enough to find a provider's throttling code in an error body (docs/contract.md#circuits). */
@@ -18,15 +27,15 @@ const STREAMED_MEDIA_TYPES: ReadonlySet<string> = new Set([
   'application/vnd.amazon.eventstream',
 ]);
 
-/** Compiled once per context and garbage-collected with it. */
-const maskFormsByUpstream = new WeakMap<Upstream, CredentialMaskPatterns>();
+/** Compiled once per account and context, and garbage-collected with it. */
+const maskFormsByInjection = new WeakMap<Injection, CredentialMaskPatterns>();
 
 /** The forms in which an upstream's credential is sent. */
-export function getMaskForms(upstream: Upstream): CredentialMaskPatterns {
-  let forms = maskFormsByUpstream.get(upstream);
+export function getMaskForms({ injection }: Upstream): CredentialMaskPatterns {
+  let forms = maskFormsByInjection.get(injection);
   if (forms === undefined) {
-    forms = compileMaskPatterns(upstream.injection.secretForms);
-    maskFormsByUpstream.set(upstream, forms);
+    forms = compileMaskPatterns(injection.secretForms);
+    maskFormsByInjection.set(injection, forms);
   }
   return forms;
 }
@@ -45,7 +54,8 @@ export function planResponse(
 ): ResponsePlan {
   const { target, upstream } = exchange.routed;
   const head = filterResponseHead(rawHeaders, getMaskForms(upstream));
-  rewriteLocationHeader(head, upstream);
+  if (head.urlHeaderIndexes !== null)
+    rewriteUrlHeaders(head, head.urlHeaderIndexes, listOrigins(exchange), () => gatewayUrl.resolve(exchange));
   exchange.response.streamed = STREAMED_MEDIA_TYPES.has(head.mediaType);
   const exempt = upstream.failureExemptMarker !== null && upstream.failureStatuses.has(status);
   const edits: BodyEdit[] = [];
@@ -71,8 +81,33 @@ export function planResponse(
   };
 }
 
-function rewriteLocationHeader(head: ResponseHead, upstream: Upstream): void {
-  if (head.locationIndex === -1) return;
-  const value = head.headers[head.locationIndex]!;
-  if (typeof value === 'string') head.headers[head.locationIndex] = rewriteLocation(value, upstream);
+/** A value that is not plain ASCII stays unchanged: it is no valid URL. */
+function rewriteUrlHeaders(
+  { headers }: ResponseHead,
+  indexes: readonly number[],
+  origins: readonly RewrittenOrigin[],
+  gatewayUrl: () => string,
+): void {
+  for (const i of indexes) {
+    const value = headers[i + 1]!;
+    if (typeof value === 'string') headers[i + 1] = rewriteUrlHeader(headers[i] as string, value, origins, gatewayUrl);
+  }
 }
+
+/** The origins of the called provider, first the one that the call went to. */
+function listOrigins({ routed: { context, upstream } }: RoutedExchange): readonly RewrittenOrigin[] {
+  const origins = [toRewrittenOrigin(upstream)];
+  const add = (other: Upstream | undefined): void => {
+    if (other?.providerSlug === upstream.providerSlug && other.proxyName !== upstream.proxyName)
+      origins.push(toRewrittenOrigin(other));
+  };
+  add(context.upstreams.get(upstream.providerSlug));
+  for (const other of context.namedOrigins.values()) add(other);
+  return origins;
+}
+
+/** Header values are masked already, so a base path that holds a credential must be, too. */
+const toRewrittenOrigin = (upstream: Upstream): RewrittenOrigin =>
+  upstream.injection.pathPrefix === null
+    ? upstream
+    : { ...upstream, basePath: maskHeaderValue(upstream.basePath, getMaskForms(upstream)) };

@@ -81,11 +81,10 @@ export class Relay implements IdleResponse {
   }
 
   onConnect(abort: (error?: Error) => void): void {
-    if (this.#exchange.isFinished) {
-      abort(CLIENT_ABORTED);
-      return;
-    }
-    this.#exchange.upstreamCall.requestSent = true;
+    const exchange = this.#exchange;
+    exchange.upstreamCall.requestSent = true;
+    exchange.upstreamCall.onResendRejected = null;
+    if (!exchange.wasForwarded) exchange.advanceTo(Phase.FORWARDED);
     this.#abortUpstream = abort;
   }
 
@@ -93,6 +92,7 @@ export class Relay implements IdleResponse {
     if (status < 200) return; // informational: dropped (docs/contract.md#request-framing)
     const exchange = this.#exchange;
     if (!exchange.isFinished) exchange.advanceTo(Phase.RESPONDING);
+    exchange.upstreamCall.repeatable = null;
     exchange.upstreamCall.respondedAtPerfMs = performance.now();
     exchange.upstreamCall.status = status;
     exchange.response.status = status;
@@ -145,26 +145,25 @@ export class Relay implements IdleResponse {
   }
 
   /**
-   * Ends the response after the bytes sent so far, and aborts the upstream call; sets no error class. `last` is an
-   * error event for the agent. If it is null, or the body is not a plain event stream, the agent's connection breaks.
+   * Ends the response after the bytes sent so far, and aborts the upstream call; sets no error class. `createLast`
+   * returns an error event for the agent by the response's media type. If it returns null, or the body is compressed or
+   * has a stated length, the agent's connection breaks.
    */
-  endEarly(last: Buffer | null): void {
+  endEarly(createLast: (mediaType: string) => Buffer | null): void {
     const exchange = this.#exchange;
     this.#endedEarly = true;
     this.#abortUpstream?.(CLIENT_ABORTED);
     this.#releaseConnection();
     const { mediaType, contentEncoding } = this.#plan!.head;
-    const fits = mediaType === 'text/event-stream' && contentEncoding === '' && this.#framing === CHUNKED;
-    if (last === null || !fits) {
+    const last = contentEncoding === '' && this.#framing === CHUNKED ? createLast(mediaType) : null;
+    if (last === null) {
       exchange.destroyConnection();
       this.#deps.settle(exchange, noop);
       return;
     }
     this.#flushEdits();
-    // Bytes that the mask holds back may be the beginning of a credential whose end will not arrive.
-    this.#plan!.mask?.discardHeld();
     this.#deps.settle(exchange, (error) => {
-      this.#enqueue(last);
+      this.#enqueue(this.#plan!.mask?.endWith(last) ?? last);
       this.#onRecorded(error);
     });
   }

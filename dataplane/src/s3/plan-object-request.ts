@@ -6,6 +6,7 @@
 import { decodeParamValue, editQueryParams } from '../upstream/credentials/edit-query-params-byte-preserving.js';
 import { AUTH_QUERY_PARAM, type TokenPosition } from '../upstream/credentials/find-gateway-token.js';
 import { isPresignedSignatureParam, removeAuthParams } from '../upstream/credentials/inject-credential.js';
+import { SIGNING_HEADERS } from './sigv4.js';
 
 /**
  * - as_is: forward the bytes unchanged.
@@ -82,12 +83,6 @@ export function parsePresignedExpiryMs(query: string): number | null {
   return Date.UTC(+year!, +month! - 1, +day!, +hour!, +minute!, +second!) + Number(seconds) * 1000;
 }
 
-const SIGNING_HEADERS: ReadonlySet<string> = new Set([
-  'x-amz-date',
-  'x-amz-security-token',
-  'x-amz-content-sha256',
-  'date',
-]);
 const FRAMING_HEADERS: ReadonlySet<string> = new Set(['x-amz-decoded-content-length', 'x-amz-trailer']);
 
 /** Value of `x-amz-content-sha256`: the client's own hash where it matches the bytes to send. */

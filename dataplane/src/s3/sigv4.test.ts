@@ -1,8 +1,11 @@
+import { createHash, createHmac } from 'node:crypto';
+import { SignatureV4 } from '@smithy/signature-v4';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { SigV4Injection } from '../context/agent-context.js';
 import type { TokenPosition } from '../upstream/credentials/find-gateway-token.js';
 import { parsePresignedExpiryMs, planObjectRequest } from './plan-object-request.js';
-import { formatAmzDate, signObjectRequest } from './sigv4.js';
+import { formatAmzDate, signRequest } from './sigv4.js';
 
 /** Keys and cases of "Authenticating Requests: Using the Authorization Header" in the Amazon S3 API reference. */
 const AWS_EXAMPLE: SigV4Injection = {
@@ -12,9 +15,11 @@ const AWS_EXAMPLE: SigV4Injection = {
   sessionToken: null,
   region: 'us-east-1',
   service: 's3',
+  isObjectStorage: true,
   extraHeaders: [],
   extraQuery: [],
   dropHeaders: new Set(),
+  pathPrefix: null,
   secretForms: [],
 };
 const AT_MS = Date.UTC(2013, 4, 24);
@@ -34,13 +39,13 @@ test.each([
   ['/?max-keys=2&prefix=J', [], '34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7'],
 ])('signs the published example GET %s', (path, extra, expected) => {
   const headers = [...extra, 'x-amz-content-sha256', EMPTY, 'user-agent', 'not signed'];
-  expect(signObjectRequest('GET', HOST, path, headers, AWS_EXAMPLE, AT_MS)).toBe(true);
+  expect(signRequest('GET', HOST, path, headers, AWS_EXAMPLE, AT_MS)).toBe(true);
   expect(signature(headers)).toBe(expected);
 });
 
 test('sends and signs a session token', () => {
   const headers = ['x-amz-content-sha256', EMPTY];
-  signObjectRequest('GET', HOST, '/x', headers, { ...AWS_EXAMPLE, sessionToken: 'session' }, AT_MS);
+  signRequest('GET', HOST, '/x', headers, { ...AWS_EXAMPLE, sessionToken: 'session' }, AT_MS);
   expect(headers).toContain('x-amz-security-token');
   expect(headers.at(-1)).toContain('SignedHeaders=host;x-amz-content-sha256;x-amz-date;x-amz-security-token,');
 });
@@ -48,17 +53,93 @@ test('sends and signs a session token', () => {
 test('signs raw and encoded forms of a key alike, and a plus not as a space', () => {
   const sign = (path: string): string => {
     const headers = ['x-amz-content-sha256', EMPTY];
-    expect(signObjectRequest('GET', HOST, path, headers, AWS_EXAMPLE, AT_MS)).toBe(true);
+    expect(signRequest('GET', HOST, path, headers, AWS_EXAMPLE, AT_MS)).toBe(true);
     return signature(headers);
   };
   expect(sign("/b/it's(1)")).toBe(sign('/b/it%27s%281%29'));
   expect(sign('/b/a+b')).toBe(sign('/b/a%2Bb'));
   expect(sign('/b/a+b')).not.toBe(sign('/b/a%20b'));
   expect(sign('/b/../c')).not.toBe(sign('/c'));
+  expect(sign('/b/a%2Bb|["')).toBe(sign('/b/a%2Bb%7C%5B%22'));
 });
 
 test('does not sign a path that is not UTF-8', () => {
-  expect(signObjectRequest('GET', HOST, '/%ff', ['x-amz-content-sha256', EMPTY], AWS_EXAMPLE, AT_MS)).toBe(false);
+  expect(signRequest('GET', HOST, '/%ff', ['x-amz-content-sha256', EMPTY], AWS_EXAMPLE, AT_MS)).toBe(false);
+});
+
+/** Node's SHA-256 as the AWS SDK takes it. */
+class Sha256 {
+  readonly #hash;
+  constructor(secret?: string | ArrayBuffer | ArrayBufferView) {
+    const key = secret === undefined || typeof secret === 'string' ? secret : Buffer.from(secret as Uint8Array);
+    this.#hash = key === undefined ? createHash('sha256') : createHmac('sha256', key);
+  }
+  update(data: Uint8Array): void {
+    this.#hash.update(data);
+  }
+  digest(): Promise<Uint8Array> {
+    return Promise.resolve(this.#hash.digest());
+  }
+  reset(): void {
+    throw new Error('not used');
+  }
+}
+
+const BEDROCK: SigV4Injection = { ...AWS_EXAMPLE, service: 'bedrock', isObjectStorage: false };
+const AWS_KEYS = { accessKeyId: BEDROCK.accessKeyId, secretAccessKey: BEDROCK.secretAccessKey };
+const BEDROCK_HOST = 'bedrock-runtime.us-east-1.amazonaws.com';
+
+/** The signature of AWS's own SDK for the same request. */
+async function signWithAwsSdk(path: string, query: Readonly<Record<string, string>>): Promise<string> {
+  const signer = new SignatureV4({ credentials: AWS_KEYS, region: BEDROCK.region, service: 'bedrock', sha256: Sha256 });
+  const request = {
+    method: 'POST',
+    protocol: 'https:',
+    hostname: BEDROCK_HOST,
+    path,
+    query: { ...query },
+    headers: { host: BEDROCK_HOST, 'content-type': 'application/json', 'x-amz-content-sha256': EMPTY },
+  };
+  const signed = await signer.sign(request, { signingDate: new Date(AT_MS) });
+  return signature(['authorization', signed.headers.authorization!]);
+}
+
+function signBedrockCall(pathAndQuery: string): string {
+  const headers = ['content-type', 'application/json', 'x-amz-content-sha256', EMPTY];
+  expect(signRequest('POST', BEDROCK_HOST, pathAndQuery, headers, BEDROCK, AT_MS)).toBe(true);
+  return signature(headers);
+}
+
+test.each([
+  '/model/anthropic.claude-haiku-4-5-20251001-v1%3A0/converse',
+  '/model/anthropic.claude-haiku-4-5-20251001-v1:0/converse',
+  '/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A123456789012%3Aapplication-inference-profile%2Fa1b2c3/converse-stream',
+  '/model/arn:aws:bedrock:us-east-1:123456789012:application-inference-profile%2Fa1b2c3/invoke',
+  '/model/%C3%BC%20x/invoke',
+])('signs POST %s for Bedrock as the AWS SDK does', async (path) => {
+  expect(signBedrockCall(path)).toBe(await signWithAwsSdk(path, {}));
+});
+
+test('signs any path and query of another service than S3 as the AWS SDK does', async () => {
+  const pieces = ['a', '-', '.', '_', '~', ':', '+', '!', '@', '%3A', '%2F', '%20', '%25', '%C3%BC'];
+  const textOf = (...allowed: string[]) =>
+    fc.array(fc.constantFrom(...allowed), { minLength: 1, maxLength: 6 }).map((parts) => `x${parts.join('')}`);
+  const names = fc.uniqueArray(fc.constantFrom('a', 'b-c', 'X'), { maxLength: 3 });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(textOf(...pieces), { minLength: 1, maxLength: 4 }),
+      names,
+      textOf(...pieces, '|', '"', '['),
+      async (segments, params, value) => {
+        const path = `/${segments.join('/')}`;
+        const raw = value.replaceAll('+', '%2B');
+        const query = params.map((name) => `${name}=${raw}`).join('&');
+        const decoded = Object.fromEntries(params.map((name) => [name, decodeURIComponent(raw)]));
+        const signed = signBedrockCall(query === '' ? path : `${path}?${query}`);
+        expect(signed).toBe(await signWithAwsSdk(path, decoded));
+      },
+    ),
+  );
 });
 
 test('formats dates', () => {

@@ -1,6 +1,6 @@
 /**
- * Signs object-storage requests with AWS Signature Version 4 by header and the account's real keys. The client's own
- * signature covers the proxy's path and host, so the gateway signs every call itself
+ * Signs requests to S3 and other AWS services with AWS Signature Version 4 by header and the account's real keys. The
+ * client's own signature covers the proxy's path and host, so the gateway signs every call itself
  * (docs/contract.md#provider-specific-rules). aws4 caches the day's signing key and canonicalizes
  * `encode(decode(segment))`, so raw and encoded paths get the same signature.
  */
@@ -19,7 +19,7 @@ const EXTRA_SIGNED_HEADERS = { range: true };
  * already contain `x-amz-content-sha256`. `path` is the complete upstream path with query, byte for byte as sent.
  * Returns false when the path cannot be signed (an escape that is not UTF-8).
  */
-export function signObjectRequest(
+export function signRequest(
   method: string,
   host: string,
   path: string,
@@ -40,8 +40,7 @@ export function signObjectRequest(
   const request = {
     method,
     host,
-    // S3 reads a raw `+` in a path as a plus sign, but aws4 would read it as a space.
-    path: encodePlusInPath(path),
+    path: escapeForSigner(path, injection.isObjectStorage),
     service: injection.service,
     region: injection.region,
     headers: signed,
@@ -59,11 +58,50 @@ export function signObjectRequest(
   return true;
 }
 
-function encodePlusInPath(path: string): string {
-  if (!path.includes('+')) return path;
-  const question = path.indexOf('?');
-  if (question === -1) return path.replaceAll('+', '%2B');
-  return path.slice(0, question).replaceAll('+', '%2B') + path.slice(question);
+const HEX_SHA256 = /^[0-9a-f]{64}$/;
+
+/** Hash of the body that the client states for its own signature; null when it states none. */
+export function findStatedBodyHash(headers: readonly string[]): string | null {
+  for (let i = 0; i < headers.length; i += 2) {
+    if (headers[i] === 'x-amz-content-sha256' && HEX_SHA256.test(headers[i + 1]!)) return headers[i + 1]!;
+  }
+  return null;
+}
+
+/** Only S3 accepts an unsigned payload. Elsewhere the gateway hashes a body whose hash the client does not state. */
+export const mustHashBody = (headers: readonly string[]): boolean => findStatedBodyHash(headers) === null;
+
+/** Headers of the client's own signature. */
+export const SIGNING_HEADERS: ReadonlySet<string> = new Set([
+  'x-amz-date',
+  'x-amz-security-token',
+  'x-amz-content-sha256',
+  'date',
+]);
+
+/** Removes the headers of the client's own signature. */
+export function removeSigningHeaders(headers: readonly string[]): string[] {
+  const kept: string[] = [];
+  for (let i = 0; i < headers.length; i += 2) {
+    if (!SIGNING_HEADERS.has(headers[i]!)) kept.push(headers[i]!, headers[i + 1]!);
+  }
+  return kept;
+}
+
+/** Printable characters that are not allowed raw in a URL. aws4 would encode the whole target again for one of them. */
+const RAW_CHARACTERS = /["<>[\]^`{|}]/g;
+const percentEncode = (char: string): string => `%${char.charCodeAt(0).toString(16).toUpperCase()}`;
+
+/**
+ * The target as aws4 has to read it. Escapes in a query, and in the path of an object, do not change the signature. The
+ * path of another service is signed as it is sent: encoded once more (`%3A` as `%253A`). S3 reads a raw `+` in a path
+ * as a plus sign, but aws4 would read it as a space.
+ */
+function escapeForSigner(target: string, isObjectStorage: boolean): string {
+  const question = target.indexOf('?');
+  const path = question === -1 ? target : target.slice(0, question);
+  const query = question === -1 ? '' : target.slice(question).replace(RAW_CHARACTERS, percentEncode);
+  return isObjectStorage ? path.replaceAll('+', '%2B').replace(RAW_CHARACTERS, percentEncode) + query : path + query;
 }
 
 let lastSecond = -1;

@@ -3,7 +3,7 @@
  * open objects, so memory is bounded by the depth. The document must have passed the strict validator
  * (policy/body/strict-json-validator.ts): the walk checks only the structure, and ends at an error.
  *
- * Names are compared decoded and in lower case, because some parsers ignore case and all of them decode escapes.
+ * Names are compared decoded and folded, because some parsers ignore case and all of them decode escapes.
  */
 import { CLOSE, FAILED, JsonTokenizer, MORE, NAME, OPEN_ARRAY, OPEN_OBJECT, VALUE } from './json-tokenizer.js';
 
@@ -12,8 +12,7 @@ export interface JsonSpan {
   readonly start: number;
   readonly end: number;
   /**
-   * The decoded member name differs from the watched name in case or blanks. A case-sensitive provider does not read
-   * it.
+   * The decoded member name differs from the spelling that the provider reads.
    */
   readonly isAltSpelling?: boolean;
 }
@@ -37,6 +36,8 @@ export class JsonObjectNode {
   objects: Map<string, JsonObjectNode> = NO_OBJECTS;
   /** A watched member occurs twice, perhaps in different spellings. */
   hasDuplicateMember = false;
+  /** Number of all members, watched or not. */
+  memberCount = 0;
   /** The member whose value is being read. */
   member = '';
   isAltSpelling = false;
@@ -49,8 +50,16 @@ export class JsonObjectNode {
   }
 }
 
+/** Folds a member's name to the form in which rules compare it. */
+export const foldCase = (name: string): string => name.toLowerCase().trim();
+const NO_NAMES: ReadonlySet<string> = new Set();
+
 interface WalkOptions {
-  /** Names of the members to report, in lower case. */
+  /** Without it, names are compared in lower case. */
+  readonly foldName?: (name: string) => string;
+  /** Names that folding changes although the provider reads them as they are. */
+  readonly exactNames?: ReadonlySet<string>;
+  /** Folded names of the members to report. */
   readonly watchedMembers: ReadonlySet<string>;
   /** Whether to ignore an object in `member` of `parent`, with all nested objects. */
   shouldIgnore(parent: JsonObjectNode, member: string): boolean;
@@ -75,7 +84,7 @@ const NAME_BYTES_MAX = 256;
  */
 export function walkJson(
   body: Buffer,
-  { watchedMembers, shouldIgnore, onObjectEnd }: WalkOptions,
+  { watchedMembers, shouldIgnore, onObjectEnd, foldName = foldCase, exactNames = NO_NAMES }: WalkOptions,
 ): JsonObjectNode | null {
   const tokens = new JsonTokenizer(false);
   tokens.push(body, 0, body.length);
@@ -91,8 +100,10 @@ export function walkJson(
     switch (token) {
       case NAME: {
         const name = tokens.decodeName() ?? '';
-        current!.member = name.toLowerCase().trim();
-        current!.isAltSpelling = name !== current!.member;
+        const member = foldName(name);
+        current!.member = member;
+        current!.isAltSpelling = name !== member && !exactNames.has(name);
+        current!.memberCount++;
         break;
       }
       case OPEN_OBJECT: {

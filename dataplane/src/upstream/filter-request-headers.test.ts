@@ -1,23 +1,16 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Injection } from '../context/agent-context.js';
-import { CONFLICTING_TOKENS, findGatewayToken, type TokenPosition } from './credentials/find-gateway-token.js';
+import { CONFLICTING_TOKENS, findGatewayToken } from './credentials/find-gateway-token.js';
 import { injectCredential } from './credentials/inject-credential.js';
 import { filterRequestHeaders } from './filter-request-headers.js';
 import { createTestHeaderInjection } from './testing/upstream-and-injection-fixture.js';
 
 const TOKEN = `acg_${'0123456789abcdef'.repeat(4)}`;
-const bearer: TokenPosition = {
-  gatewayToken: TOKEN,
-  form: 'bearer',
-  headerName: 'authorization',
-  userJwt: null,
-};
-
 const buildUpstreamRequest = (headers: readonly string[], query: string | null, injection: Injection) => {
-  const position = findGatewayToken(headers, query);
+  const position = findGatewayToken(headers, query, '');
   if (position === null || position === CONFLICTING_TOKENS) throw new Error('no gateway token');
-  const out = filterRequestHeaders(headers, position, injection);
+  const out = filterRequestHeaders(headers, injection);
   return { query: injectCredential(out, query, injection, position), headers: out };
 };
 
@@ -33,7 +26,7 @@ test('drops hop-by-hop, gateway and credential headers of the request', () => {
     ...['content-type', 'application/json', 'anthropic-beta', 'a', 'anthropic-beta', 'b', 'user-agent', 'sdk/1'],
   ];
   const injection = createTestHeaderInjection({ dropHeaders: new Set(['openai-organization']) });
-  expect(filterRequestHeaders(headers, bearer, injection)).toEqual([
+  expect(filterRequestHeaders(headers, injection)).toEqual([
     ...['content-type', 'application/json', 'anthropic-beta', 'a', 'anthropic-beta', 'b', 'user-agent', 'sdk/1'],
     ...['accept-encoding', 'identity'],
   ]);
@@ -49,7 +42,7 @@ test('Connection cannot remove the injected credential header', () => {
 });
 
 test('forwards header bytes above ASCII unchanged', () => {
-  const [, value] = filterRequestHeaders(['x-name', 'Zoë ✓'], bearer, createTestHeaderInjection({}));
+  const [, value] = filterRequestHeaders(['x-name', 'Zoë ✓'], createTestHeaderInjection({}));
   expect(Buffer.from(value!, 'latin1').toString('utf8')).toBe('Zoë ✓');
 });
 
@@ -198,13 +191,13 @@ test('never forwards the gateway token, wherever the client puts it', () => {
 
 test('drops any other header that contains the gateway token', () => {
   for (const value of [TOKEN, `x${TOKEN}`, `${TOKEN}x`]) {
-    expect(filterRequestHeaders(['x-note', value], bearer, createTestHeaderInjection({}))).toEqual([
+    expect(filterRequestHeaders(['x-note', value], createTestHeaderInjection({}))).toEqual([
       'accept-encoding',
       'identity',
     ]);
   }
   const shorter = TOKEN.slice(0, -1);
-  expect(filterRequestHeaders(['x-note', shorter], bearer, createTestHeaderInjection({}))).toContain(shorter);
+  expect(filterRequestHeaders(['x-note', shorter], createTestHeaderInjection({}))).toContain(shorter);
 });
 
 test.each([
@@ -224,7 +217,7 @@ test.each([
 test('always forwards the entries of loop detection', () => {
   const headers = ['cdn-loop', 'acg-1', 'connection', 'cdn-loop', 'cdn-loop', 'other'];
   const injection = createTestHeaderInjection({ name: 'cdn-loop', dropHeaders: new Set(['cdn-loop']) });
-  expect(filterRequestHeaders(headers, bearer, injection)).toEqual([
+  expect(filterRequestHeaders(headers, injection)).toEqual([
     ...['cdn-loop', 'acg-1', 'cdn-loop', 'other'],
     ...['accept-encoding', 'identity'],
   ]);

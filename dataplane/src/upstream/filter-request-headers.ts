@@ -3,7 +3,7 @@
  * `[name, value, …]` with lower-case names, in one pass.
  */
 import type { Injection } from '../context/agent-context.js';
-import type { TokenPosition } from './credentials/find-gateway-token.js';
+import { containsGatewayToken } from './credentials/find-gateway-token.js';
 import { LOOP_HEADER } from './loop-detection.js';
 
 /**
@@ -42,22 +42,16 @@ const NON_ASCII = /[^\t\x20-\x7e]/;
 
 /**
  * Returns the client headers that may go upstream, in their order. Also drops the names that `Connection` lists, the
- * names that the account sets itself, and any other header that contains the gateway token. The caller adds
+ * names that the account sets itself, and any other header that contains a gateway token. The caller adds
  * `content-length`, because it knows which body it sends. Adds `accept-encoding: identity`, so that usage can be read
- * and credentials masked. Object requests (SigV4) keep the client's value, because objects may be stored encoded.
+ * and credentials masked. Object requests (S3) keep the client's value, because objects may be stored encoded.
  * `dropsRanges`: also drops range headers.
  */
-export function filterRequestHeaders(
-  headers: readonly string[],
-  position: TokenPosition,
-  injection: Injection,
-  dropsRanges = false,
-): string[] {
+export function filterRequestHeaders(headers: readonly string[], injection: Injection, dropsRanges = false): string[] {
   const listed = listHopByHopNames(headers);
   const out: string[] = [];
-  const objects = injection.kind === 'sigv4';
+  const objects = injection.kind === 'sigv4' && injection.isObjectStorage;
   const ownHeader = injection.kind === 'header' ? injection.name : '';
-  const gatewayToken = position.gatewayToken;
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i]!;
     // Loop detection needs this header. Neither the account's settings nor `Connection` remove it.
@@ -74,7 +68,7 @@ export function filterRequestHeaders(
       if (dropsRanges && RANGE_HEADERS.has(name)) continue;
     }
     const value = headers[i + 1]!;
-    if (value.length >= gatewayToken.length && value.includes(gatewayToken)) continue;
+    if (containsGatewayToken(value) || containsGatewayToken(name)) continue;
     out.push(name, NON_ASCII.test(value) ? toWireLatin1(value) : value);
   }
   if (!objects) out.push('accept-encoding', 'identity');

@@ -23,7 +23,7 @@ test('forwards all response headers except hop-by-hop fields, cookies and gatewa
     contentLength: -1,
     mediaType: 'text/event-stream',
     contentEncoding: '',
-    locationIndex: 5,
+    urlHeaderIndexes: [4],
   });
 });
 

@@ -8,6 +8,7 @@ import {
   headerNameContainsCredential,
   maskHeaderValue,
 } from './masking/credential-mask.js';
+import { URL_HEADERS } from './response-url-rewrite.js';
 
 /** Head of a provider's response, filtered and masked for the agent. */
 export interface ResponseHead {
@@ -22,8 +23,8 @@ export interface ResponseHead {
   readonly mediaType: string;
   /** Lower-case `content-encoding`; `""` when missing or `identity`. */
   readonly contentEncoding: string;
-  /** Index of the `location` value in `headers`, or -1. */
-  readonly locationIndex: number;
+  /** Indexes in `headers` of the names whose values hold URLs that clients follow; null for none. */
+  readonly urlHeaderIndexes: readonly number[] | null;
 }
 
 /**
@@ -94,7 +95,7 @@ export function filterResponseHead(raw: readonly string[], maskPatterns: Credent
   let contentLength = -1;
   let mediaType = '';
   let contentEncoding = '';
-  let locationIndex = -1;
+  let urlHeaderIndexes: number[] | null = null;
   const listed = listHopByHopNames(raw);
   for (let i = 0; i + 1 < raw.length; i += 2) {
     const name = toForwardedNameOrEmpty(raw[i]!);
@@ -108,11 +109,14 @@ export function filterResponseHead(raw: readonly string[], maskPatterns: Credent
     if (!ascii && !SAFE_VALUE.test(value)) continue;
     if (name === 'content-type') mediaType = parseMediaType(value);
     else if (name === 'content-encoding') contentEncoding = parseContentEncoding(value);
-    else if (name === 'location') locationIndex = headers.length + 1;
+    else if (URL_HEADERS.has(name)) {
+      urlHeaderIndexes ??= [];
+      urlHeaderIndexes.push(headers.length);
+    }
     const masked = maskHeaderValue(value, maskPatterns);
     headers.push(name, ascii ? masked : Buffer.from(masked, 'latin1'));
   }
-  return { headers, contentLength, mediaType, contentEncoding, locationIndex: locationIndex };
+  return { headers, contentLength, mediaType, contentEncoding, urlHeaderIndexes };
 }
 
 /**

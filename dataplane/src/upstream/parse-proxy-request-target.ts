@@ -1,10 +1,12 @@
 /**
- * Parses the request target of the proxy, `/v1/proxy/{slug}{rest}[?{query}]`, as raw text. A URL parser would resolve
+ * Parses the request target of the proxy, `/v1/proxy/{slug}[:{origin}]{rest}[?{query}]`, as raw text. A URL parser would resolve
  * dot segments and read `//host` as another host (docs/contract.md#forwarding).
  */
 
 export interface ProxyTarget {
   readonly slug: string;
+  /** The slug, or `slug:origin`. */
+  readonly proxyName: string;
   /** The provider's own path, byte for byte: `""` or starting with `/`. */
   readonly providerPath: string;
   /** Raw query without `?`. Null when the target has no `?`, `""` when nothing follows the `?`. */
@@ -26,8 +28,10 @@ export const PROXY_PREFIX = '/v1/proxy/';
 /** Longest accepted target, in bytes. */
 export const TARGET_BYTES_MAX = 8192;
 const SLUG_LENGTH_MAX = 40;
+const ORIGIN_LENGTH_MAX = 20;
 
 const SLASH = 0x2f;
+const COLON = 0x3a;
 const PERCENT = 0x25;
 const QUESTION = 0x3f;
 const HASH = 0x23;
@@ -37,17 +41,24 @@ const BACKSLASH = 0x5c;
 export function parseProxyRequestTarget(raw: string): ProxyTarget | TargetError {
   if (!raw.startsWith(PROXY_PREFIX)) return 'not_proxy';
   if (raw.length > TARGET_BYTES_MAX) return 'malformed';
-  const slugEnd = findSlugEnd(raw);
+  const slugEnd = findNameEnd(raw, PROXY_PREFIX.length, SLUG_LENGTH_MAX);
   if (slugEnd === -1) return 'not_proxy';
-  const pathEnd = findValidPathEnd(raw, slugEnd);
+  const slug = raw.slice(PROXY_PREFIX.length, slugEnd);
+  let nameEnd = slugEnd;
+  if (raw.charCodeAt(slugEnd) === COLON) {
+    nameEnd = findNameEnd(raw, slugEnd + 1, ORIGIN_LENGTH_MAX);
+    if (nameEnd === -1 || raw.charCodeAt(nameEnd) === COLON) return 'not_proxy';
+  }
+  const pathEnd = findValidPathEnd(raw, nameEnd);
   if (pathEnd === -1) return 'malformed';
   let query: string | null = null;
   if (pathEnd < raw.length) {
     if (!hasOnlyTargetBytes(raw, pathEnd + 1)) return 'malformed';
     query = raw.slice(pathEnd + 1);
   }
-  const rest = raw.slice(slugEnd, pathEnd);
-  return { slug: raw.slice(PROXY_PREFIX.length, slugEnd), providerPath: rest, query, shape: classifyPathShape(rest) };
+  const rest = raw.slice(nameEnd, pathEnd);
+  const proxyName = nameEnd === slugEnd ? slug : raw.slice(PROXY_PREFIX.length, nameEnd);
+  return { slug, proxyName, providerPath: rest, query, shape: classifyPathShape(rest) };
 }
 
 /** Path of the upstream request: `basePath` and `providerPath` joined byte for byte; `/` when both are empty. */
@@ -66,19 +77,19 @@ export function isPathAllowed(shape: PathShape, allowsObjectKeys: boolean, baseP
   return allowsObjectKeys && (shape === 'keyed' || basePath === '');
 }
 
-/** Index after a well-formed slug (`[a-z0-9-]{1,40}`), or -1. */
-function findSlugEnd(raw: string): number {
-  const limit = Math.min(raw.length, PROXY_PREFIX.length + SLUG_LENGTH_MAX + 1);
-  let at = PROXY_PREFIX.length;
+/** Index after a well-formed name (`[a-z0-9-]{1,lengthMax}`) that begins at `start`, or -1. */
+function findNameEnd(raw: string, start: number, lengthMax: number): number {
+  const limit = Math.min(raw.length, start + lengthMax + 1);
+  let at = start;
   for (; at < limit; at++) {
     const c = raw.charCodeAt(at);
-    const slugByte = (c >= 0x61 && c <= 0x7a) || (c >= 0x30 && c <= 0x39) || c === 0x2d;
-    if (slugByte) continue;
-    if (c !== SLASH && c !== QUESTION) return -1;
+    const nameByte = (c >= 0x61 && c <= 0x7a) || (c >= 0x30 && c <= 0x39) || c === 0x2d;
+    if (nameByte) continue;
+    if (c !== SLASH && c !== QUESTION && c !== COLON) return -1;
     break;
   }
-  const length = at - PROXY_PREFIX.length;
-  return length === 0 || length > SLUG_LENGTH_MAX ? -1 : at;
+  const length = at - start;
+  return length === 0 || length > lengthMax ? -1 : at;
 }
 
 /** Index of the `?` or the end of the text. -1 for a byte that a path must not contain, or a broken percent escape. */

@@ -1,24 +1,75 @@
 /**
  * Rewrites absolute provider URLs in responses so that clients that follow them stay on the gateway
- * (docs/contract.md#forwarding). Changes only `Location` and the batch objects of Anthropic's format.
+ * (docs/contract.md#forwarding). Changes only the headers of {@link URL_HEADERS} and the batch objects of Anthropic's
+ * format. Time is linear in the value and the number of the provider's origins.
  */
 import type { Upstream } from '../context/agent-context.js';
 import { PROXY_PREFIX } from './parse-proxy-request-target.js';
 
+/** Response headers whose URLs clients follow: redirects, pages (RFC 8288) and Google's resumable uploads. */
+export const URL_HEADERS: ReadonlySet<string> = new Set([
+  'location',
+  'link',
+  'x-goog-upload-url',
+  'x-goog-upload-control-url',
+]);
+
+/** An origin of the provider. `basePath`: as response headers have it, so with a credential in it masked. */
+export type RewrittenOrigin = Pick<Upstream, 'origin' | 'basePath' | 'proxyName'>;
+
+/** Bounds the growth of a response head: a rewritten URL can be longer than the provider's. */
+const LINKS_MAX = 64;
+
 /**
- * Rewrites a `Location` value for the agent. A URL of the upstream becomes a path of the proxy, which is valid for
- * every host name of the gateway. Any other URL is returned unchanged.
+ * Rewrites the value of one of {@link URL_HEADERS}; other URLs stay unchanged. `origins`: those of the provider, first
+ * the one that sent the response. `gatewayUrl`: base URL under which agents reach the gateway. `Location` becomes a
+ * path, which is valid for every host name of the gateway; SDKs accept only absolute URLs in the other headers.
  */
-export function rewriteLocation(value: string, upstream: Upstream): string {
-  let path = value;
-  if (!value.startsWith('/') || value.startsWith('//')) {
-    const absolute = value.startsWith('//') ? upstream.origin.slice(0, upstream.origin.indexOf('//')) + value : value;
-    const rest = stripOrigin(absolute, upstream.origin);
-    if (rest === null) return value;
-    path = rest;
+export function rewriteUrlHeader(
+  name: string,
+  value: string,
+  origins: readonly RewrittenOrigin[],
+  gatewayUrl: () => string,
+): string {
+  if (name === 'link') return rewriteLinks(value, origins, gatewayUrl);
+  const path = toProxyPath(value, origins);
+  if (path === null) return value;
+  return name === 'location' ? path : gatewayUrl() + path;
+}
+
+/** Rewrites each `<URL>` of a `Link` value, at most {@link LINKS_MAX}. */
+function rewriteLinks(value: string, origins: readonly RewrittenOrigin[], gatewayUrl: () => string): string {
+  let out = '';
+  let copied = 0;
+  for (let count = 0, open = value.indexOf('<'); open !== -1 && count < LINKS_MAX; count++) {
+    const close = value.indexOf('>', open);
+    if (close === -1) break;
+    const path = toProxyPath(value.slice(open + 1, close), origins);
+    if (path !== null) {
+      out += value.slice(copied, open + 1) + gatewayUrl() + path;
+      copied = close;
+    }
+    open = value.indexOf('<', close);
   }
-  const inside = stripBasePath(path, upstream.basePath);
-  return inside === null ? value : `${PROXY_PREFIX}${upstream.providerSlug}${inside}`;
+  return out + value.slice(copied);
+}
+
+/** Path of the proxy for a URL of one of the origins, or for a path of the first one; null for any other URL. */
+function toProxyPath(url: string, origins: readonly RewrittenOrigin[]): string | null {
+  const own = origins[0]!;
+  if (url.startsWith('/') && !url.startsWith('//')) return toPathOf(own, url);
+  const absolute = url.startsWith('//') ? own.origin.slice(0, own.origin.indexOf('//')) + url : url;
+  for (const upstream of origins) {
+    const rest = stripOrigin(absolute, upstream.origin);
+    const path = rest === null ? null : toPathOf(upstream, rest);
+    if (path !== null) return path;
+  }
+  return null;
+}
+
+function toPathOf({ basePath, proxyName }: RewrittenOrigin, path: string): string | null {
+  const inside = stripBasePath(path, basePath);
+  return inside === null ? null : `${PROXY_PREFIX}${proxyName}${inside}`;
 }
 
 /** Text after `origin` when `url` has this origin (host in any case), else null. */
@@ -53,7 +104,7 @@ export function createAnthropicBatchUrlRewriter(
   if (!providerPath.startsWith(BATCHES_PATH)) return null;
   return new BodyUrlRewriter(
     `${upstream.origin}${upstream.basePath}${BATCHES_PATH}/`,
-    `${gatewayUrl()}${PROXY_PREFIX}${upstream.providerSlug}${BATCHES_PATH}/`,
+    `${gatewayUrl()}${PROXY_PREFIX}${upstream.proxyName}${BATCHES_PATH}/`,
   );
 }
 

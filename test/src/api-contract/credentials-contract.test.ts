@@ -1,10 +1,12 @@
 /** API keys, built-in providers, provider accounts and custom providers, from outside (docs/contract.md#providers). */
 
 import { createHash } from 'node:crypto';
-import { BUILT_IN_SLUGS } from '@acg/controlplane/providers/catalogue/catalogue';
+import { Catalogue } from '@acg/controlplane/providers/catalogue/catalogue';
 import { expect, test } from 'vitest';
 import { useControlPlane } from '../fixtures/control-plane.js';
 import { createAgent, firstProjectId, signUp, TIMESTAMP, UUID } from './api-user.js';
+
+const BUILT_IN_SLUGS = new Catalogue().slugs;
 
 const plane = useControlPlane();
 const KEY = { apiKey: 'sk-conformance-0123456789' };
@@ -83,14 +85,36 @@ test('scopes: agent (default) needs agentId, project needs projectId, org neithe
 
 test('GET /v1/providers lists the built-in providers', async () => {
   const owner = await signUp(plane());
-  const { body } = await owner.get('/v1/providers');
-  expect(new Set(body.providers.map((provider: { slug: string }) => provider.slug))).toEqual(BUILT_IN_SLUGS);
+  const { body } = await owner.get('/v1/providers?limit=100');
+  expect(body.providers.map((provider: { slug: string }) => provider.slug)).toEqual(BUILT_IN_SLUGS);
   for (const provider of body.providers)
     expect(provider).toEqual({
       slug: provider.slug,
       displayName: expect.any(String),
       credentialFields: expect.any(Array),
+      category: expect.any(String),
+      docs: expect.stringMatching(/^https:/),
+      origins: expect.arrayContaining(['default']),
+      opaqueCalls: expect.any(Array),
+      presets: expect.any(Array),
+      hasModels: expect.any(Boolean),
     });
+  const one = await owner.get('/v1/providers/openai');
+  expect(one.body.provider).toEqual({
+    ...body.providers[0],
+    sensitiveCalls: expect.arrayContaining([
+      { call: '* /v1/organization/**', why: expect.any(String), source: expect.stringMatching(/^https:/) },
+    ]),
+    sdk: {
+      env: { OPENAI_BASE_URL: { value: '{url}/v1', keep: [] }, OPENAI_API_KEY: { value: '{token}', keep: [] } },
+      secretEnv: ['OPENAI_API_KEY', 'OPENAI_ADMIN_KEY'],
+      removeEnv: expect.arrayContaining(['OPENAI_API_BASE']),
+      remark: null,
+      basePath: '/v1',
+      snippets: expect.arrayContaining([{ id: 'curl', label: 'curl', code: expect.stringContaining('{url}/v1/') }]),
+    },
+  });
+  expect((await owner.get('/v1/providers/openia')).status).toBe(404);
 });
 
 test('provider accounts: assigned, listed with exactly their fields, rotated, removed; credentials are never returned', async () => {
@@ -106,6 +130,7 @@ test('provider accounts: assigned, listed with exactly their fields, rotated, re
     mode: 'byok',
     credentialId: null,
     allowSensitivePaths: false,
+    allowOpaque: false,
     createdAt: TIMESTAMP,
   };
   expect(created.body).toEqual({ account: { ...shown, agentId } });
@@ -206,28 +231,45 @@ test('custom providers: created, listed beside the built-in ones, updated, softl
     usageFormat: null,
     sensitivePaths: [],
     credentialFields: [
-      { name: 'apiKey', label: 'API key', required: true, secret: true, kind: 'text', placeholder: null, hint: null },
+      {
+        name: 'apiKey',
+        label: 'API key',
+        required: true,
+        secret: true,
+        kind: 'text',
+        placeholder: null,
+        hint: null,
+        looksLike: null,
+        values: null,
+      },
     ],
+    category: null,
+    docs: null,
+    origins: ['default'],
+    opaqueCalls: [],
+    presets: [],
+    definition: null,
     builtIn: false,
     createdAt: TIMESTAMP,
   };
   expect(created.body).toEqual({ provider: view });
   const { id } = created.body.provider;
-  const list = await owner.get('/v1/custom-providers');
-  expect(list.body).toMatchObject({ total: BUILT_IN_SLUGS.size + 1, limit: 50, offset: 0 });
+  const list = await owner.get('/v1/custom-providers?limit=100');
+  expect(list.body).toMatchObject({ total: BUILT_IN_SLUGS.length + 1, limit: 100, offset: 0 });
   expect(list.body.providers[0]).toEqual(created.body.provider);
   expect(list.body.providers.filter((provider: { builtIn: boolean }) => provider.builtIn)).toHaveLength(
-    BUILT_IN_SLUGS.size,
+    BUILT_IN_SLUGS.length,
   );
   const updated = await owner.put(`/v1/custom-providers/${id}`, { displayName: 'Renamed' });
   expect([updated.status, updated.body]).toEqual([
     200,
     { provider: { ...created.body.provider, displayName: 'Renamed' } },
   ]);
-  expect((await owner.put(`/v1/custom-providers/${id}`, { slug: 'other' })).status).toBe(400);
+  const renamed = await owner.put(`/v1/custom-providers/${id}`, { slug: 'other' });
+  expect([renamed.status, renamed.body.provider.slug]).toEqual([200, 'other']);
   const deleted = await owner.delete(`/v1/custom-providers/${id}`);
   expect([deleted.status, deleted.body]).toEqual([200, { deleted: true }]);
-  expect((await owner.get('/v1/custom-providers')).body.total).toBe(BUILT_IN_SLUGS.size);
+  expect((await owner.get('/v1/custom-providers')).body.total).toBe(BUILT_IN_SLUGS.length);
   const [row] = await plane().database.sql`select deleted_at from custom_providers where id = ${id}`;
   expect(row!.deleted_at).toBeInstanceOf(Date);
 });

@@ -102,12 +102,23 @@ test('every command, in an order in which each finds what it needs', async () =>
   await own(['init', ...A], { content: { agent: 'support-bot' } });
 
   await walk('GET /v1/providers', ['providers', 'ls']);
+  const tested = await walk('POST /v1/providers/accounts/test', ['providers', 'test', 'openai', '--key-stdin'], KEY);
+  expect(tested.json).toMatchObject({ ok: true, call: expect.stringMatching(/^GET http:.*\/v1\/models$/) });
   await walk('POST /v1/providers/accounts', ['accounts', 'add', 'openai', ...A, '--test', '--key-stdin'], KEY);
   await walk('GET /v1/providers/accounts', ['accounts', 'ls', ...A]);
   await walk('POST /v1/agents/{id}/call-check', check);
   await walk('POST /v1/providers/accounts/{id}/test', ['accounts', 'test', 'openai']);
   await walk('POST /v1/providers/accounts/{id}/rotate', ['accounts', 'rotate', 'openai', ...A, '--key-stdin'], KEY);
   await walk('PATCH /v1/providers/accounts/{id}', ['accounts', 'set', 'openai', 'allow', ...A]);
+  const opaque = await walk('PATCH /v1/providers/accounts/{id}', [
+    'accounts',
+    'set',
+    'openai',
+    '--opaque',
+    'allow',
+    ...A,
+  ]);
+  expect(opaque.json.account).toMatchObject({ allowSensitivePaths: true, allowOpaque: true });
   const shared = ['credentials', 'add', 'openai', '--name', 'Shared key', '--key-stdin'];
   await walk('POST /v1/credentials', shared, KEY);
   await walk('GET /v1/credentials', ['credentials', 'ls', '--provider', 'openai']);
@@ -123,7 +134,8 @@ test('every command, in an order in which each finds what it needs', async () =>
   await walk('POST /v1/custom-providers', llm.split(' '));
   await walk('GET /v1/custom-providers', ['custom-providers', 'ls']);
   await walk('PUT /v1/custom-providers/{id}', ['custom-providers', 'set', 'my-llm', '--name', 'Mine']);
-  await walk('DELETE /v1/custom-providers/{id}', ['custom-providers', 'rm', 'my-llm', '--yes']);
+  await walk('PUT /v1/custom-providers/{id}', ['custom-providers', 'set', 'my-llm', '--slug', 'our-llm']);
+  await walk('DELETE /v1/custom-providers/{id}', ['custom-providers', 'rm', 'our-llm', '--yes']);
 
   const key = await walk('POST /v1/api-keys', ['keys', 'create', ...A, '--name', 'ci', '--expires', '90d', '--save']);
   await walk('GET /v1/api-keys', ['keys', 'ls', ...A, '--never-used', '--unused', '1s']);

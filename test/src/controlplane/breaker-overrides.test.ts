@@ -124,7 +124,7 @@ test.each<[string, BreakerState[], string]>([
       values (${`openai|${ORIGIN}|${orgId}`}, 'openai', ${orgId}, ${is}, ${ago(succeeded)}, ${ago(succeededBefore)},
               ${ago(used)}, ${ago(opened)}, ${ago(changed ?? opened ?? 0)}, ${announced ?? false})`;
   }
-  const providers = [{ slug: 'openai', displayName: 'OpenAI', baseUrl: ORIGIN }];
+  const providers = [{ slug: 'openai', displayName: 'OpenAI', origins: [ORIGIN] }];
   const { providers: health } = await new StatusService(sql, providers, 30_000).current();
   expect(health).toMatchObject([{ slug: 'openai', state }]);
 });

@@ -9,10 +9,11 @@ import { expect, test } from 'vitest';
 
 const WITHOUT_TOKENS = ['none', 's3', 'resend'];
 const { providers } = new Catalogue();
-const withModels = providers.filter(({ usageFormat }) => !WITHOUT_TOKENS.includes(usageFormat));
+const withModels = providers.filter(({ mainUsageFormat }) => !WITHOUT_TOKENS.includes(mainUsageFormat));
 
-test.each(withModels)('$slug: an unknown model is not free', ({ slug, priceProvider, usageFormat, baseUrl }) => {
-  const upstream = { providerSlug: slug, priceProvider, usageFormat, origin: baseUrl! };
+test.each(withModels)('$slug: an unknown model is not free', (provider) => {
+  const { slug, priceProvider, mainUsageFormat: usageFormat } = provider;
+  const upstream = { providerSlug: slug, priceProvider, usageFormat, origin: provider.fixedAddress() ?? '' };
   const reading = createUsageReading(
     { ...createEmptyCounts(), inUncached: 1, out: 1 },
     'reported',

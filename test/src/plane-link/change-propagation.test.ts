@@ -103,7 +103,7 @@ test('push: propagates added, rotated and removed accounts with the newest secre
   const { secretKey } = await newKey({ agentId: agent.id });
   const bare = await watched.resolve(secretKey);
   expect(bare.context!.upstreams.size).toBe(0);
-  expect([...bare.context!.unassignedProviders].sort()).toEqual(
+  expect([...bare.context!.builtInProviders].sort()).toEqual(
     expect.arrayContaining(['anthropic', 'openai', 'resend', 's3', 'supabase', 'vercel']),
   );
   let id = '';

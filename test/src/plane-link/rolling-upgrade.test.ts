@@ -50,6 +50,7 @@ function buildNextRelease(): string {
   const plane = join(home, 'controlplane');
   mkdirSync(plane);
   cpSync(join(root, 'controlplane/dist'), join(plane, 'dist'), { recursive: true });
+  cpSync(join(root, 'controlplane/providers'), join(plane, 'providers'), { recursive: true });
   cpSync(join(root, 'controlplane/package.json'), join(plane, 'package.json'));
   symlinkSync(join(root, 'node_modules'), join(home, 'node_modules'));
   writeFileSync(join(plane, 'dist/db/migrations/9000_next_release.sql'), MIGRATION);

@@ -23,7 +23,12 @@ afterEach(() => Promise.all(hubs.splice(0).map((hub) => hub.stop())));
 
 function newHub(): DataPlaneWatchStreams {
   const log = createLogger('control', 'debug', (line) => void lines.push(line));
-  const hub = new DataPlaneWatchStreams(sql(), log, { circuits: async () => [], prices: () => ({}) }, () => undefined);
+  const hub = new DataPlaneWatchStreams(
+    sql(),
+    log,
+    { circuits: async () => [], prices: () => ({}), builtInProviders: [] },
+    () => undefined,
+  );
   hubs.push(hub);
   return hub;
 }

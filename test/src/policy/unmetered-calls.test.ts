@@ -2,7 +2,7 @@
 
 import { hasUnreportedCost, locateCallModel } from '@acg/base/policy/call-rules';
 import { Catalogue } from '@acg/controlplane/providers/catalogue/catalogue';
-import { customModelCalls } from '@acg/controlplane/providers/catalogue/model-name-locations';
+import { applyModelPreset } from '@acg/controlplane/providers/catalogue/model-presets';
 import { createUpstream } from '@acg/dataplane/call/testing/proxy-fixture';
 import { expect, test } from 'vitest';
 
@@ -11,7 +11,7 @@ const catalogue = new Catalogue();
 function isUnmeteredCall(slug: string, line: string, custom = false): boolean {
   const [method, path] = line.split(' ') as [string, string];
   const usageFormat = slug as 'openai' | 'anthropic';
-  const modelCalls = custom ? customModelCalls(usageFormat) : catalogue.get(slug)!.modelCalls;
+  const modelCalls = custom ? applyModelPreset(usageFormat, catalogue.presetCalls) : catalogue.get(slug)!.modelCalls;
   return hasUnreportedCost(createUpstream('https://x', { usageFormat, modelCalls, isCustom: custom }), method, path);
 }
 

@@ -5,7 +5,7 @@
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { BUILT_IN_SLUGS } from '@acg/controlplane/providers/catalogue/catalogue';
+import { Catalogue } from '@acg/controlplane/providers/catalogue/catalogue';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { countLockWaiters, holdPostgresLock } from '../fixtures/hold-postgres-lock.js';
 import { Stack, type Tenant } from '../fixtures/stack.js';
@@ -50,7 +50,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
   origin = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
   database = await createTestDatabase();
-  const providers = Object.fromEntries(Array.from(BUILT_IN_SLUGS, (slug) => [slug, origin]));
+  const providers = Object.fromEntries(new Catalogue().slugs.map((slug) => [slug, origin]));
   stack = await Stack.start({ database, providers });
   dataPlane = (await stack.addDataPlane()).url;
   tenant = await stack.signUpTenant();

@@ -1,4 +1,5 @@
 /** Accounts and custom providers where they meet: races, addresses, and credentials that must not follow. */
+import { Catalogue } from '@acg/controlplane/providers/catalogue/catalogue';
 import { expect, test } from 'vitest';
 import { type Member, useControlPlane } from '../fixtures/control-plane.js';
 
@@ -156,12 +157,17 @@ test('providers: an account accepts exactly the listed fields, for built-in and 
   for (const [slug, authType] of Object.entries({ b: 'bearer', d: 'basic', n: 'none' })) {
     await owner.call('POST', '/v1/custom-providers', { ...CUSTOM, slug: `own-${slug}`, authType });
   }
-  const { providers } = (await owner.call('GET', '/v1/custom-providers')).body;
+  const { providers } = (await owner.call('GET', '/v1/custom-providers?limit=100')).body;
+  const catalogue = new Catalogue();
   const VALUES: Record<string, string> = { url: 'https://127.0.0.1:9', region: 'eu-west-1', text: 'text-0123456789' };
   type Field = { name: string; label: string; kind: string; required: boolean };
   for (const { slug, credentialFields } of providers as { slug: string; credentialFields: Field[] }[]) {
     const agentId = (await owner.call('POST', '/v1/agents', { projectId, name: slug })).body.agent.id;
-    const filled = (fields: Field[]) => Object.fromEntries(fields.map(({ name, kind }) => [name, VALUES[kind]]));
+    const known = catalogue.get(slug)?.file?.tests.credentials ?? {};
+    const filled = (fields: Field[]) =>
+      Object.fromEntries(
+        fields.map(({ name, kind }) => [name, kind === 'url' ? VALUES.url : (known[name] ?? VALUES[kind])]),
+      );
     const required = credentialFields.filter((field) => field.required);
     for (const { name } of required) {
       const answer = await assignAccount(owner, agentId, slug, { ...filled(required), [name]: undefined });
@@ -178,5 +184,7 @@ test('providers: an account accepts exactly the listed fields, for built-in and 
     kind: 'text',
     placeholder: 'sk-…',
     hint: null,
+    looksLike: null,
+    values: null,
   });
 });

@@ -10,6 +10,7 @@ const TYPE_TEXT = {
   textOrNull: 'text or null',
   count: 'integer',
   countOrNull: 'integer or null',
+  numberOrNull: 'number or null',
   number: 'number',
   flag: 'boolean',
 } as const;

@@ -6,11 +6,8 @@
  *   PROPERTY_RUNS=5000 PROPERTY_SEED=7 npx vitest run test/src/reservations
  */
 import { Agent } from 'node:http';
-import {
-  ANTHROPIC_CALLS,
-  customModelCalls,
-  OPENAI_CALLS,
-} from '@acg/controlplane/providers/catalogue/model-name-locations';
+import { Catalogue } from '@acg/controlplane/providers/catalogue/catalogue';
+import { applyModelPreset } from '@acg/controlplane/providers/catalogue/model-presets';
 import { ProviderMetering } from '@acg/dataplane/call/provider-metering';
 import {
   createContext,
@@ -18,6 +15,7 @@ import {
   createUpstream,
   ProxyFixture,
 } from '@acg/dataplane/call/testing/proxy-fixture';
+import { RawUpstream } from '@acg/dataplane/call/testing/raw-peer-fixture';
 import { createTestLimits } from '@acg/dataplane/limits/testing/agent-limits-fixture';
 import { CallCostCalculator } from '@acg/dataplane/pricing/call-cost-calculator';
 import fc from 'fast-check';
@@ -39,21 +37,23 @@ const DEFAULT_RESERVED_OUTPUT_TOKENS = 500;
 const MAX_EDITED_BODY_BYTES = 10 * 1024 * 1024;
 const prices = new CallCostCalculator(() => Date.parse('2026-11-20'));
 
+const catalogue = new Catalogue();
 const VENDORS = ['openai', 'anthropic'] as const;
 type Vendor = (typeof VENDORS)[number];
 
 /** The built-in provider, or a custom provider with the same format below its own path. */
-const upstreamFor = (vendor: Vendor, custom: boolean) =>
-  createUpstream('http://127.0.0.1:9', {
+const upstreamFor = (origin: string, vendor: Vendor, custom: boolean) =>
+  createUpstream(origin, {
     providerSlug: custom ? `own-${vendor}` : vendor,
     publicSlug: custom ? `own-${vendor}` : vendor,
     isCustom: custom,
     usageFormat: vendor,
     priceProvider: custom ? '' : vendor,
-    modelCalls: custom ? customModelCalls(vendor) : vendor === 'openai' ? OPENAI_CALLS : ANTHROPIC_CALLS,
+    modelCalls: custom ? applyModelPreset(vendor, catalogue.presetCalls) : catalogue.get(vendor)!.modelCalls,
   });
-const upstreams = VENDORS.flatMap((vendor) => [upstreamFor(vendor, false), upstreamFor(vendor, true)]);
 
+/** Accepts connections and gets no request. */
+let provider: RawUpstream;
 let gateway: ProxyFixture;
 let agent: Agent;
 
@@ -66,6 +66,8 @@ beforeAll(async () => {
     hardBudget: true,
     defaultMaxOutputTokens: DEFAULT_RESERVED_OUTPUT_TOKENS,
   });
+  provider = await RawUpstream.start();
+  const upstreams = VENDORS.flatMap((vendor) => [false, true].map((own) => upstreamFor(provider.origin, vendor, own)));
   const context = createContext(upstreams, { agentLimits: limits, unassignedProviders: new Set() });
   const metering = new ProviderMetering(prices, { appendDeferredUsage: () => {} }, MAX_EDITED_BODY_BYTES);
   gateway = await ProxyFixture.start(context, {}, metering);
@@ -74,6 +76,8 @@ beforeAll(async () => {
 afterAll(async () => {
   agent.destroy();
   await gateway.stop();
+  expect(provider.text).toBe('');
+  provider.stop();
 });
 
 interface CallCase {
@@ -119,7 +123,12 @@ const escapeLetter = (letter: string): string => `%${letter.charCodeAt(0).toStri
 
 function worstCaseCostOf({ vendor, custom, path, body }: CallCase): number {
   const call = { vendor, path, model: String(body.model), body };
-  return worstCaseCostNanos(call, prices, upstreamFor(vendor, custom ?? false), DEFAULT_RESERVED_OUTPUT_TOKENS);
+  return worstCaseCostNanos(
+    call,
+    prices,
+    upstreamFor(provider.origin, vendor, custom ?? false),
+    DEFAULT_RESERVED_OUTPUT_TOKENS,
+  );
 }
 
 /** A rejection because the call cannot be bounded or its body is ambiguous. */
@@ -129,8 +138,8 @@ const isRejection = (outcome: ReservationOutcome): boolean =>
 
 test('reservation bound: every call of the catalogue with a priced body has a generator', () => {
   const listed = [
-    ...OPENAI_CALLS.map(({ call, at }) => ({ vendor: 'openai', call, at })),
-    ...ANTHROPIC_CALLS.map(({ call, at }) => ({ vendor: 'anthropic', call, at })),
+    ...catalogue.get('openai')!.modelCalls.map(({ call, at }) => ({ vendor: 'openai', call, at })),
+    ...catalogue.get('anthropic')!.modelCalls.map(({ call, at }) => ({ vendor: 'anthropic', call, at })),
   ];
   const wanted = listed.flatMap(({ vendor, call, at }) => {
     const path = call.slice('* '.length);

@@ -2,6 +2,7 @@
  * The data plane's real server in this process, in front of stand-in providers. Upstreams come from the control plane's
  * catalogue through the data plane's decoder, as over the plane link; limits and usage are faked.
  */
+import { buildUpstreams } from '@acg/controlplane/providers/build-upstream';
 import { Catalogue } from '@acg/controlplane/providers/catalogue/catalogue';
 import type { CallMetering } from '@acg/dataplane/call/call-metering-interface';
 import { GATEWAY_TOKEN, ProxyFixture } from '@acg/dataplane/call/testing/proxy-fixture';
@@ -71,20 +72,25 @@ const CATALOGUE = new Catalogue();
 
 function createUpstreamMessage({ slug, origin, credentials, usageFormat, upstream }: GatewayAccount): IUpstream {
   const provider = CATALOGUE.get(slug);
-  const known = provider ?? { usageFormat: 'none', failureStatuses: [500, 502, 503, 504], websocket: true };
+  const built =
+    provider === null
+      ? { custom: true, publicSlug: 'custom', failure: { statuses: [500, 502, 503, 504] }, websocket: true }
+      : buildUpstreams(provider, 'org', '', { ...credentials }).upstream;
   return {
+    ...built,
+    injection: provider?.injection({ ...credentials }).injection ?? { none: {} },
     providerSlug: slug,
-    publicSlug: provider === null ? 'custom' : slug,
     accountId: '00000000-0000-7000-8000-000000000005',
     accountStatus: 'active',
-    custom: provider === null,
     origin,
+    basePath: '',
+    tenantAddress: false,
+    fleetKey: '',
     circuitKey: `${slug} ${origin}`,
-    injection: provider?.inject(credentials) ?? { none: {} },
-    usageFormat: usageFormat ?? known.usageFormat,
-    priceProvider: provider?.priceProvider ?? '',
-    failure: { statuses: [...known.failureStatuses], exemptBodyMarker: provider?.failureExemptMarker ?? '' },
-    websocket: known.websocket,
+    usageFormat: usageFormat ?? built.usageFormat ?? 'none',
+    sensitiveCalls: [],
+    modelCalls: [],
+    rulesId: '',
     ...upstream,
   };
 }

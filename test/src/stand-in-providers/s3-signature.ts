@@ -1,5 +1,5 @@
 /**
- * Verifies AWS Signature Version 4 as S3 does, written from the specification and independent of the gateway's signer:
+ * Verifies AWS Signature Version 4 as S3 and other services do, written from the specification and independent of the gateway's signer:
  * by header and presigned, with every `x-amz-*` header signed, a fresh date, the right scope and secret.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
@@ -10,6 +10,8 @@ export interface S3Credentials {
   readonly secretAccessKey: string;
   readonly region: string;
   readonly sessionToken?: string;
+  /** Default `s3`. Other services sign the path as it is sent, encoded once more. */
+  readonly service?: string;
 }
 
 /** What the body check needs from a verified signature. */
@@ -40,7 +42,12 @@ export function verifySignature(
   const [accessKeyId, day, region, service, end] = given.credential.split('/');
   if (accessKeyId !== keys.accessKeyId) return ['InvalidAccessKeyId', 'The AWS Access Key Id does not exist'];
   const scope = `${day}/${region}/${service}/${end}`;
-  if (region !== keys.region || service !== 's3' || end !== 'aws4_request' || !given.date.startsWith(day ?? '?')) {
+  if (
+    region !== keys.region ||
+    service !== (keys.service ?? 's3') ||
+    end !== 'aws4_request' ||
+    !given.date.startsWith(day ?? '?')
+  ) {
     return ['AuthorizationHeaderMalformed', `the scope ${scope} is wrong`];
   }
   if (!(Math.abs(parseAmzDateMs(given.date) - nowMs) <= SKEW_MS + given.lifetimeMs))
@@ -51,7 +58,12 @@ export function verifySignature(
   const unsigned = listRequiredSignedHeaders(request).filter((name) => !given.signedHeaders.includes(name));
   if (unsigned.length > 0) return ['AccessDenied', `There were headers present which were not signed: ${unsigned}`];
   const signingKey = hmac(hmac(hmac(hmac(`AWS4${keys.secretAccessKey}`, day!), region), service), end);
-  const toSign = ['AWS4-HMAC-SHA256', given.date, scope, sha256(canonicalRequest(request, given))].join('\n');
+  const toSign = [
+    'AWS4-HMAC-SHA256',
+    given.date,
+    scope,
+    sha256(canonicalRequest(request, given, service === 's3')),
+  ].join('\n');
   const expected = hmac(signingKey, toSign);
   const actual = Buffer.from(given.signature, 'hex');
   if (actual.length !== expected.length || !timingSafeEqual(actual, expected)) {
@@ -103,7 +115,7 @@ function listRequiredSignedHeaders(request: ReceivedRequest): string[] {
   return present.filter((name) => name === 'host' || name.startsWith('x-amz-'));
 }
 
-function canonicalRequest(request: ReceivedRequest, given: GivenSignature): string {
+function canonicalRequest(request: ReceivedRequest, given: GivenSignature, isObjectKey: boolean): string {
   const headers = given.signedHeaders.map(
     (name) => `${name}:${(request.headers[name] ?? '').trim().replaceAll(/ +/g, ' ')}\n`,
   );
@@ -111,7 +123,9 @@ function canonicalRequest(request: ReceivedRequest, given: GivenSignature): stri
     request.method,
     request.path
       .split('/')
-      .map((segment) => encodeRfc3986(decodeURIComponent(segment)).replaceAll('%2F', '/'))
+      .map((segment) =>
+        isObjectKey ? encodeRfc3986(decodeURIComponent(segment)).replaceAll('%2F', '/') : encodeRfc3986(segment),
+      )
       .join('/'),
     canonicalQuery(request.query, given.inQuery),
     headers.join(''),

@@ -4,14 +4,22 @@ import { escapeControlCharacters } from '../terminal/escape-control-characters.j
 
 interface CredentialTestResult {
   readonly ok: boolean;
+  /** What was called, as `GET https://…`; null when nothing was. */
+  readonly call: string | null;
   readonly status: number | null;
   readonly latencyMs: number;
   readonly hint: string | null;
 }
 
-export function formatCredentialTest(subject: string, { ok, status, latencyMs, hint }: CredentialTestResult): string {
+export function formatCredentialTest(
+  subject: string,
+  { ok, call, status, latencyMs, hint }: CredentialTestResult,
+): string {
   const more = hint === null ? '' : `, ${hint}`;
-  return escapeControlCharacters(`${ok ? '✓' : '✗'} ${subject}: ${status ?? 'no answer'} in ${latencyMs} ms${more}`);
+  const tried = call === null ? '' : `${call} → `;
+  return escapeControlCharacters(
+    `${ok ? '✓' : '✗'} ${subject}: ${tried}${status ?? 'no answer'} in ${latencyMs} ms${more}`,
+  );
 }
 
 export function assertCredentialAccepted(subject: string, ok: boolean): void {

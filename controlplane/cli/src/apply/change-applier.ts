@@ -1,5 +1,6 @@
 /** Applies a plan change by change. Changes made before a failure remain, and the next run continues with the rest. */
 import type { Client } from '@acg/client/typed-api-client-throwing-errors';
+import { omitUndefined } from '../api/omit-undefined.js';
 import { usage } from '../terminal/cli-error.js';
 import type { AccountSpec, Fields, SharedCredentialSpec } from './config-document.js';
 import { newValues } from './new-values.js';
@@ -79,7 +80,7 @@ export class ChangeApplier {
 
   async #createAccount(
     agent: AgentPath,
-    { provider, credentials = {}, sharedCredential, allowSensitivePaths }: AccountSpec,
+    { provider, credentials = {}, sharedCredential, allowSensitivePaths, allowOpaque }: AccountSpec,
   ): Promise<void> {
     await this.#post('/v1/providers/accounts', {
       agentId: this.#agents.get(agentKey(agent))!,
@@ -87,7 +88,7 @@ export class ChangeApplier {
       ...(sharedCredential === undefined
         ? { credentials: this.#resolveCredentials(credentials, `${agent.agent} / ${provider}`) }
         : { credentialId: this.#sharedCredentials.get(sharedCredential)! }),
-      ...(allowSensitivePaths === undefined ? {} : { allowSensitivePaths }),
+      ...omitUndefined({ allowSensitivePaths, allowOpaque }),
     });
   }
 

@@ -17,6 +17,7 @@ export interface AccountSpec {
   readonly credentials?: CredentialSources;
   readonly sharedCredential?: string;
   readonly allowSensitivePaths?: boolean;
+  readonly allowOpaque?: boolean;
 }
 export interface AgentSpec extends Fields {
   readonly name: string;
@@ -72,6 +73,7 @@ export const CUSTOM_PROVIDER_FIELDS = [
   'authPrefix',
   'usageFormat',
   'sensitivePaths',
+  'definition',
 ] as const;
 
 /** Validates the structure; the API validates the values. */
@@ -110,6 +112,7 @@ export function validateDocument(value: unknown): ConfigDocument {
         'credentials',
         'sharedCredential',
         'allowSensitivePaths',
+        'allowOpaque',
       ])) {
         if (account.credentials !== undefined && account.sharedCredential !== undefined)
           throw usage(`${accounts}: ${String(account.provider)} has either credentials or sharedCredential`);

@@ -41,9 +41,10 @@ export function exportDocument(
           agent.fields,
           isDefaultOnStoreLoss(agent.fields) ? AGENT_FIELDS_WITHOUT_ON_STORE_LOSS : AGENT_FIELDS,
         ),
-        accounts: agent.accounts.map(({ provider, allowSensitivePaths, credentialId }) => ({
+        accounts: agent.accounts.map(({ provider, allowSensitivePaths, allowOpaque, credentialId }) => ({
           provider,
           allowSensitivePaths,
+          ...(allowOpaque ? { allowOpaque } : {}),
           ...(credentialId === null
             ? { credentials: credentialVariables(agent.slug, provider, required[provider] ?? []) }
             : { sharedCredential: state.sharedCredentials.find(({ id }) => id === credentialId)!.name }),

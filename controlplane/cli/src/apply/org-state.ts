@@ -10,6 +10,7 @@ interface AccountState {
   readonly allowSensitivePaths: boolean;
   /** Id of the shared credential; null when the account has its own. */
   readonly credentialId: string | null;
+  readonly allowOpaque: boolean;
 }
 export interface AgentState {
   readonly id: string;
@@ -71,9 +72,11 @@ export async function fetchOrgState(client: Client): Promise<OrgState> {
     organization,
     providers,
     sharedCredentials,
-    customProviders: providers.flatMap(({ id, slug, builtIn, ...fields }) =>
-      builtIn || id === null ? [] : [{ id, slug, fields }],
-    ),
+    customProviders: providers.flatMap(({ id, slug, builtIn, definition, ...fields }) => {
+      if (builtIn || id === null) return [];
+      // A definition replaces all fields but the name.
+      return [{ id, slug, fields: definition === null ? fields : { displayName: fields.displayName, definition } }];
+    }),
     projects: read,
     webhooks,
   };
@@ -83,8 +86,8 @@ export async function fetchOrgState(client: Client): Promise<OrgState> {
 async function fetchAccountsByAgent(client: Client): Promise<ReadonlyMap<string, readonly AccountState[]>> {
   const byAgent = new Map<string, AccountState[]>();
   const accounts = await fetchAllRows(client, 'GET /v1/providers/accounts', 'accounts');
-  for (const { id, agentId, providerSlug: provider, allowSensitivePaths, credentialId } of accounts) {
-    const account = { id, provider, allowSensitivePaths, credentialId };
+  for (const { id, agentId, providerSlug: provider, allowSensitivePaths, allowOpaque, credentialId } of accounts) {
+    const account = { id, provider, allowSensitivePaths, allowOpaque, credentialId };
     byAgent.set(agentId, [...(byAgent.get(agentId) ?? []), account]);
   }
   return byAgent;

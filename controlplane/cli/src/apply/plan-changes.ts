@@ -134,7 +134,9 @@ function planAgent(
     if (present === null) upserts.push({ action: 'create', type: 'account', name: label, agent: path, account });
     else
       upserts.push(
-        ...planUpdate('account', label, present.id, pickFields(account, ['allowSensitivePaths']), { ...present }),
+        ...planUpdate('account', label, present.id, pickFields(account, ['allowSensitivePaths', 'allowOpaque']), {
+          ...present,
+        }),
       );
   }
   if (!prune || spec.accounts === undefined) return;

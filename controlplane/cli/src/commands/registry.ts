@@ -86,7 +86,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
   },
   providers: {
     topic: 'Agents and credentials',
-    summary: 'list built-in providers',
+    summary: 'list built-in providers and test a credential',
     load: async () => (await import('./resources/providers.js')).registerProviderCommands,
   },
   'custom-providers': {

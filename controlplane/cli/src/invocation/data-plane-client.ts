@@ -10,7 +10,13 @@ export const GATEWAY_TOKEN = /^acg_[0-9a-f]{64}$/;
 /** Response of `GET /v1/self`, reduced to the fields that are used here. */
 export interface AgentSelf {
   readonly agent: { readonly id: string; readonly name: string; readonly slug: string; readonly status: string };
-  readonly providers: readonly { readonly slug: string; readonly status: string; readonly circuit: string }[];
+  readonly providers: readonly {
+    readonly slug: string;
+    readonly status: string;
+    readonly circuit: string;
+    /** False: a provider of the organization. Missing from gateways of an older release. */
+    readonly builtIn?: boolean;
+  }[];
 }
 
 /** Returns the URL for agents' calls: from the user's settings, else from the gateway's configuration. */

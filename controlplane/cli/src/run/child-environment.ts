@@ -2,7 +2,7 @@
  * Builds the environment of a child that uses the gateway: the parent's variables, without its secrets, plus those of
  * the gateway.
  */
-import { planProviderVariables } from './provider-variables.js';
+import { planProviderVariables, type UsedProvider } from './provider-variables.js';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -11,8 +11,8 @@ interface ChildEnvironmentOptions {
   readonly token: string;
   /** Slug of the agent. */
   readonly agent: string;
-  /** Slugs of the providers that the agent may use. */
-  readonly providers: readonly string[];
+  /** The providers that the agent may use. */
+  readonly providers: readonly UsedProvider[];
   /** Variables of the caller; they are set last. */
   readonly extra: readonly (readonly [string, string])[];
   /** Secret variables that the child keeps. */

@@ -7,6 +7,7 @@ import type { Invocation } from '../invocation/invocation.js';
 import { CliError, EXIT_CODES, usage } from '../terminal/cli-error.js';
 import { buildChildEnvironment } from './child-environment.js';
 import type { GatewayToken } from './gateway-token.js';
+import { knownVariablesOf, type UsedProvider } from './provider-variables.js';
 
 export interface RunPlanOptions {
   readonly agent?: string;
@@ -43,11 +44,36 @@ export async function prepareRun(
     gatewayUrl,
     token: token.token,
     agent: self.agent.slug,
-    providers,
+    providers: await findVariables(run, self, providers, token),
     extra: options.set ?? [],
     keep: options.keep ?? [],
   });
   return { agent: self.agent, providers, ...plan };
+}
+
+/**
+ * The variables of each provider. A token from the environment comes without a session, so the variables of providers
+ * that this program does not know stay unset.
+ */
+async function findVariables(
+  run: Invocation,
+  self: AgentSelf,
+  slugs: readonly string[],
+  { source }: GatewayToken,
+): Promise<readonly UsedProvider[]> {
+  const custom = new Set(self.providers.filter(({ builtIn }) => builtIn === false).map(({ slug }) => slug));
+  const known = slugs.map((slug) => ({ slug, variables: custom.has(slug) ? null : knownVariablesOf(slug) }));
+  const isAdded = ({ slug, variables }: UsedProvider): boolean =>
+    variables === null && self.providers.some((provider) => provider.slug === slug && provider.builtIn === true);
+  if (source === 'environment' || !known.some(isAdded)) return known;
+  const client = await run.getClient();
+  return Promise.all(
+    known.map(async (one) => {
+      if (!isAdded(one)) return one;
+      const { provider } = await client.get('/v1/providers/{slug}', { params: { path: { slug: one.slug } } });
+      return { ...one, variables: provider.sdk };
+    }),
+  );
 }
 
 /** A token from the environment may belong to another agent. */

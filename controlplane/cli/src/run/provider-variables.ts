@@ -1,93 +1,50 @@
 /**
- * Lists the variables that the providers' SDKs read: those that point them to the gateway, and those that a child must
- * not have, because they contain a provider credential or bypass the gateway.
+ * The variables of a child that calls providers through the gateway: those that point the providers' SDKs to it, and
+ * those that the child must not have, because they contain a provider credential or bypass the gateway.
+ * `built-in-provider-variables.json` is generated from the provider files (`npm run openapi`). Of providers that the
+ * operator added, only variables that this program knows can be set.
  */
+import builtIn from './built-in-provider-variables.json' with { type: 'json' };
 
-interface ProviderRoute {
-  /** URL of the provider's path on the gateway, without a trailing slash. */
-  readonly url: string;
-  /** The gateway token. */
-  readonly token: string;
-  /** The parent's variables. */
-  readonly env: Readonly<Record<string, string | undefined>>;
+type Environment = Readonly<Record<string, string | undefined>>;
+
+interface VariableValue {
+  /** With {url} and {token}. */
+  readonly value: string;
+  /** The value of the first of these variables that the parent has wins. */
+  readonly keep: readonly string[];
 }
 
+/** As `sdk` of `GET /v1/providers`. */
 interface ProviderVariables {
-  readonly set: (route: ProviderRoute) => Readonly<Record<string, string>>;
+  readonly env: Readonly<Record<string, VariableValue>>;
   /** Removed from every child, whether or not its agent may use the provider. */
-  readonly secrets: readonly string[];
+  readonly secretEnv: readonly string[];
   /** Removed when the child uses the provider through the gateway. */
-  readonly remove?: readonly string[];
+  readonly removeEnv: readonly string[];
   /** Describes what variables cannot configure. */
-  readonly remark?: string;
+  readonly remark: string | null;
 }
 
-export const BUILT_IN_PROVIDERS: Readonly<Record<string, ProviderVariables>> = {
-  openai: {
-    set: ({ url, token }) => ({ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: token }),
-    secrets: ['OPENAI_API_KEY', 'OPENAI_ADMIN_KEY'],
-    remove: ['OPENAI_ORG_ID', 'OPENAI_ORGANIZATION', 'OPENAI_PROJECT_ID', 'OPENAI_API_BASE'],
-  },
-  anthropic: {
-    set: ({ url, token }) => ({ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: token }),
-    secrets: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'],
-  },
-  s3: {
-    set: ({ url, token, env }) => ({
-      AWS_ENDPOINT_URL_S3: url,
-      AWS_ACCESS_KEY_ID: token,
-      AWS_SECRET_ACCESS_KEY: 'unused',
-      AWS_REGION: env.AWS_REGION || env.AWS_DEFAULT_REGION || 'us-east-1',
-    }),
-    secrets: ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'],
-    remove: [
-      'AWS_PROFILE',
-      'AWS_DEFAULT_PROFILE',
-      'AWS_ENDPOINT_URL',
-      'AWS_WEB_IDENTITY_TOKEN_FILE',
-      'AWS_ROLE_ARN',
-      'AWS_CONTAINER_CREDENTIALS_FULL_URI',
-      'AWS_CONTAINER_CREDENTIALS_RELATIVE_URI',
-      'AWS_CONTAINER_AUTHORIZATION_TOKEN',
-      'AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE',
-    ],
-    remark: 's3: the JavaScript SDK also needs forcePathStyle: true in the code',
-  },
-  resend: {
-    set: ({ url, token }) => ({ RESEND_BASE_URL: url, RESEND_API_KEY: token }),
-    secrets: ['RESEND_API_KEY'],
-  },
-  supabase: {
-    set: ({ url, token }) => ({
-      SUPABASE_URL: url,
-      SUPABASE_KEY: token,
-      SUPABASE_ANON_KEY: token,
-      SUPABASE_SERVICE_ROLE_KEY: token,
-    }),
-    secrets: [
-      'SUPABASE_KEY',
-      'SUPABASE_ANON_KEY',
-      'SUPABASE_SERVICE_ROLE_KEY',
-      'SUPABASE_SECRET_KEY',
-      'SUPABASE_PUBLISHABLE_KEY',
-      'SUPABASE_ACCESS_TOKEN',
-    ],
-  },
-  vercel: {
-    set: ({ token }) => ({ VERCEL_TOKEN: token }),
-    secrets: ['VERCEL_TOKEN', 'VERCEL_OIDC_TOKEN', 'AI_GATEWAY_API_KEY'],
-    remark: 'vercel: its SDK reads no variable: pass ACG_VERCEL_BASE_URL as serverURL in the code',
-  },
-};
+const BUILT_IN_PROVIDERS: Readonly<Record<string, ProviderVariables>> = builtIn;
+
+const CUSTOM_PROVIDER: ProviderVariables = { env: {}, secretEnv: [], removeEnv: [], remark: null };
 
 /** Converts `my-llm` to `MY_LLM`. */
 const toVariableName = (slug: string): string => slug.toUpperCase().replaceAll('-', '_');
 
-/** Variables of a custom provider. Built-in providers get them in addition to those of their SDK. */
-const customProviderVariables = (slug: string): ProviderVariables => ({
-  set: () => ({}),
-  secrets: [`${toVariableName(slug)}_API_KEY`],
-});
+const SETTABLE: ReadonlySet<string> = new Set(Object.values(BUILT_IN_PROVIDERS).flatMap(({ env }) => Object.keys(env)));
+const OWN_SUFFIXES = ['API_KEY', 'API_TOKEN', 'TOKEN', 'BASE_URL', 'API_URL', 'API_BASE', 'URL', 'ENDPOINT'];
+
+/** Whether a provider of the gateway's operator may set the variable. Others, such as `NODE_OPTIONS`, run code. */
+const isSettableVariable = (slug: string, name: string): boolean =>
+  SETTABLE.has(name) || OWN_SUFFIXES.some((suffix) => name === `${toVariableName(slug)}_${suffix}`);
+
+export interface UsedProvider {
+  readonly slug: string;
+  /** Null: a provider of the organization, which has no variables of its own. */
+  readonly variables: ProviderVariables | null;
+}
 
 interface ProviderPlan {
   readonly set: Readonly<Record<string, string>>;
@@ -95,30 +52,35 @@ interface ProviderPlan {
   readonly remarks: readonly string[];
 }
 
-/** Plans the variables of a child that uses these providers through the gateway. */
+/** Plans the variables of a child that uses these providers through the gateway. `env`: the parent's variables. */
 export function planProviderVariables(
-  slugs: readonly string[],
-  {
-    gatewayUrl,
-    token,
-    env,
-  }: { readonly gatewayUrl: string; readonly token: string; readonly env: ProviderRoute['env'] },
+  providers: readonly UsedProvider[],
+  { gatewayUrl, token, env }: { readonly gatewayUrl: string; readonly token: string; readonly env: Environment },
 ): ProviderPlan {
   const set: Record<string, string> = {};
   const remove = new Set(listSecretVariables());
   const remarks: string[] = [];
-  for (const slug of slugs) {
-    const provider = Object.hasOwn(BUILT_IN_PROVIDERS, slug)
-      ? BUILT_IN_PROVIDERS[slug]!
-      : customProviderVariables(slug);
+  for (const { slug, variables } of providers) {
+    const name = toVariableName(slug);
     const url = `${gatewayUrl}/v1/proxy/${slug}`;
-    Object.assign(set, { [`ACG_${toVariableName(slug)}_BASE_URL`]: url }, provider.set({ url, token, env }));
-    for (const name of [...provider.secrets, ...(provider.remove ?? [])]) remove.add(name);
-    if (provider.remark !== undefined) remarks.push(provider.remark);
+    set[`ACG_${name}_BASE_URL`] = url;
+    if (variables === null) remove.add(`${name}_API_KEY`);
+    const { env: values, secretEnv, removeEnv, remark } = variables ?? CUSTOM_PROVIDER;
+    for (const [variable, { value, keep }] of Object.entries(values)) {
+      if (!isSettableVariable(slug, variable)) continue;
+      const kept = keep.map((other) => env[other]).find((text) => text !== undefined && text !== '');
+      set[variable] = kept ?? value.replaceAll('{url}', url).replaceAll('{token}', token);
+    }
+    for (const variable of [...secretEnv, ...removeEnv]) remove.add(variable);
+    if (remark !== null) remarks.push(`${slug}: ${remark}`);
   }
   return { set, remove: [...remove], remarks };
 }
 
+/** The variables of a provider that this program knows; null for another one. */
+export const knownVariablesOf = (slug: string): ProviderVariables | null =>
+  Object.hasOwn(BUILT_IN_PROVIDERS, slug) ? BUILT_IN_PROVIDERS[slug]! : null;
+
 /** Lists variables that contain a credential of a built-in provider. */
 export const listSecretVariables = (): readonly string[] =>
-  Object.values(BUILT_IN_PROVIDERS).flatMap(({ secrets }) => secrets);
+  Object.values(BUILT_IN_PROVIDERS).flatMap(({ secretEnv }) => secretEnv);

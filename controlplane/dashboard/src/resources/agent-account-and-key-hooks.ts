@@ -14,13 +14,35 @@ export const useProjects = () =>
     staleTime: 60_000,
   });
 
+const fetchProviderPage = (offset: number) =>
+  api.get('/v1/custom-providers', { params: { query: { limit: LIST_LIMIT, offset } } });
+
+/** All providers: those of the organization, then the built-in ones. */
 export const useProviders = () =>
   useQuery({
     queryKey: ['custom-providers', 'all'],
-    queryFn: async () =>
-      (await api.get('/v1/custom-providers', { params: { query: { limit: LIST_LIMIT } } })).providers,
+    queryFn: async () => {
+      const { providers, total } = await fetchProviderPage(0);
+      for (let page = providers; page.length > 0 && providers.length < total; providers.push(...page))
+        page = (await fetchProviderPage(providers.length)).providers;
+      return providers;
+    },
     staleTime: 60_000,
   });
+
+/** The SDK of a built-in provider. Null: a provider of the organization, or none that is known. Undefined: loading. */
+export function useProviderSdk(slug: string) {
+  const providers = useProviders();
+  const isBuiltIn = providers.data?.find((provider) => provider.slug === slug)?.builtIn === true;
+  const detail = useQuery({
+    queryKey: ['custom-providers', 'built-in', slug],
+    queryFn: async () => (await api.get('/v1/providers/{slug}', { params: { path: { slug } } })).provider.sdk,
+    enabled: isBuiltIn,
+    staleTime: 60_000,
+  });
+  if (detail.data !== undefined) return detail.data;
+  return providers.isPending || (isBuiltIn && detail.isPending) ? undefined : null;
+}
 
 export const useAgent = (id: string) =>
   useQuery({
@@ -69,6 +91,7 @@ export const useDeleteAgent = (id: string) =>
 
 interface NewAccountInput extends CredentialInput {
   readonly agentId: string;
+  readonly allowOpaque?: boolean;
 }
 
 /**
@@ -77,9 +100,9 @@ interface NewAccountInput extends CredentialInput {
  */
 export const useAddAccount = () =>
   useMutation({
-    mutationFn: async ({ agentId, ...given }: NewAccountInput) => {
+    mutationFn: async ({ agentId, allowOpaque = false, ...given }: NewAccountInput) => {
       const body = await testCredential(given);
-      await api.post('/v1/providers/accounts', { body: { agentId, ...body } });
+      await api.post('/v1/providers/accounts', { body: { agentId, ...body, ...(allowOpaque ? { allowOpaque } : {}) } });
     },
     gcTime: 0,
     onSuccess: invalidateAccounts,

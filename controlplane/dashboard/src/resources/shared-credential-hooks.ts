@@ -68,6 +68,7 @@ export const useDeleteSharedCredential = () =>
   });
 
 interface AssignCredentialInput {
+  readonly allowOpaque?: boolean;
   readonly agentId: string;
   readonly providerSlug: string;
   readonly credentialId: string;

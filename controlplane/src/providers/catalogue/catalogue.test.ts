@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigError } from '@acg/base/env-reader';
 import { expect, test } from 'vitest';
-import type { Credentials } from './built-in-provider.js';
 import { Catalogue, loadCatalogue } from './catalogue.js';
+import type { Credentials } from './credential-template.js';
 import { parseCredentials } from './parse-credentials.js';
 
 const catalogue = new Catalogue();
@@ -19,8 +19,10 @@ function withFile<T>(content: string, run: (file: string) => T): T {
   }
 }
 
+const loadWith = (content: string): Catalogue => withFile(content, (file) => loadCatalogue(file, null));
+
 const parse = (slug: string, given: Record<string, unknown>): Credentials =>
-  parseCredentials(catalogue.get(slug)!.credentialFields, given);
+  parseCredentials(catalogue.get(slug)!.rules, given);
 
 test('catalogue: every provider is found by its slug, which no other one has', () => {
   const slugs = catalogue.providers.map((provider) => provider.slug);
@@ -78,17 +80,17 @@ test.each<[string, Credentials, string, boolean]>([
 });
 
 test('catalogue: a base URL of the operator wins over a tenant’s and is not checked', () => {
-  const overridden = withFile('{"s3":{"baseUrl":"http://127.0.0.1:9001/"}}', loadCatalogue);
+  const overridden = loadWith('{"s3":{"baseUrl":"http://127.0.0.1:9001/"}}');
   const credentials = { region: 'auto', endpoint: 'https://tenant.example' };
   expect(overridden.get('s3')!.address(credentials)).toEqual({ baseUrl: 'http://127.0.0.1:9001', tenantGiven: false });
-  expect(overridden.get('openai')!.baseUrl).toBe('https://api.openai.com');
+  expect(overridden.get('openai')!.fixedAddress()).toBe('https://api.openai.com');
 });
 
 test('catalogue: a stand-in is one by what everybody may know of it', () => {
   const standInCredentials = { apiKey: 'sk-known-to-everybody' };
   const file = JSON.stringify({ openai: { baseUrl: 'http://127.0.0.1:9001', standInCredentials } });
-  expect(withFile(file, loadCatalogue).standIns).toEqual([{ providerSlug: 'openai', credentials: standInCredentials }]);
-  expect(withFile('{"openai":{"baseUrl":"http://127.0.0.1:9001"}}', loadCatalogue).standIns).toEqual([]);
+  expect(loadWith(file).standIns).toEqual([{ providerSlug: 'openai', credentials: standInCredentials }]);
+  expect(loadWith('{"openai":{"baseUrl":"http://127.0.0.1:9001"}}').standIns).toEqual([]);
 });
 
 test.each([
@@ -100,7 +102,9 @@ test.each([
   ['{"openai":{"url":"http://x"}}', /openai has the unknown field "url"/],
   ['{"openai":{"baseUrl":"ftp://x"}}', /openai.baseUrl must be/],
   ['{"openai":{"baseUrl":"http://u:p@x"}}', /openai.baseUrl must be/],
+  ['{"openai":{"baseUrl":"http://x","origins":{"files":"http://y"}}}', /openai has no further origin "files"/],
+  ['{"openai":{"baseUrl":"http://x","origins":[]}}', /openai.origins must be an object/],
 ])('catalogue: the file %s is refused in one line', (content, message) => {
-  expect(() => withFile(content, loadCatalogue)).toThrow(ConfigError);
-  expect(() => withFile(content, loadCatalogue)).toThrow(message);
+  expect(() => loadWith(content)).toThrow(ConfigError);
+  expect(() => loadWith(content)).toThrow(message);
 });

@@ -3,8 +3,12 @@
  * value.
  */
 import { InvalidInput } from '../../domain/errors.js';
-import { type CredentialField, type Credentials, SECRET_LENGTH_MIN } from './built-in-provider.js';
+import { type Credentials, isHostPart, listTemplateFields } from './credential-template.js';
+import { matchesLinearRegex } from './linear-regex.js';
+import type { CredentialField, ProviderRules } from './provider-definition.js';
 
+/** A secret is masked in responses, so it must be long enough not to occur there by chance. */
+const SECRET_LENGTH_MIN = 8;
 const LENGTH_MAX = 8_192;
 /** Headers and signatures contain the value unchanged. */
 const PRINTABLE_ASCII = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
@@ -14,7 +18,7 @@ const REGION = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/;
 
 /** Throws {@link InvalidInput} for unknown, missing and malformed fields. Empty optional fields count as missing. */
 export function parseCredentials(
-  fields: readonly CredentialField[],
+  { credentials: { fields }, origins }: Pick<ProviderRules, 'credentials' | 'origins'>,
   given: Readonly<Record<string, unknown>>,
 ): Credentials {
   const known = new Set(fields.map((field) => field.name));
@@ -22,19 +26,28 @@ export function parseCredentials(
     if (!known.has(name))
       throw new InvalidInput(`unknown field ${JSON.stringify(name)} in credentials: ${allowed(fields)}`);
   }
+  const hostParts = listHostFields(origins);
   const credentials: Record<string, string> = {};
   for (const field of fields) {
-    const value = given[field.name];
+    const value = Object.hasOwn(given, field.name) ? given[field.name] : undefined;
     if (value === undefined || (value === '' && !field.required)) {
       if (field.required) throw new InvalidInput(`credentials.${field.name} is required: ${allowed(fields)}`);
       continue;
     }
-    credentials[field.name] = parseField(field, value);
+    credentials[field.name] = parseField(field, value, hostParts.has(field.name));
   }
   return credentials;
 }
 
-function parseField(field: CredentialField, value: unknown): string {
+/** Fields that are a part of a host. Fields of kind url are whole addresses. */
+function listHostFields(origins: ProviderRules['origins']): ReadonlySet<string> {
+  const addresses = Object.values(origins).flatMap((origin) =>
+    typeof origin === 'string' ? origin : origin.map(({ url }) => url),
+  );
+  return new Set(addresses.filter((address) => !address.startsWith('{')).flatMap(listTemplateFields));
+}
+
+function parseField(field: CredentialField, value: unknown, isPartOfHost: boolean): string {
   const name = `credentials.${field.name}`;
   if (typeof value !== 'string') throw new InvalidInput(`${name} must be string`);
   if (value.length > LENGTH_MAX) throw new InvalidInput(`${name} must have at most ${LENGTH_MAX} characters`);
@@ -49,6 +62,14 @@ function parseField(field: CredentialField, value: unknown): string {
   }
   if (!PRINTABLE_ASCII.test(value)) {
     throw new InvalidInput(`${name} must be printable ASCII text without spaces at its ends, and not empty`);
+  }
+  if (field.values !== undefined) {
+    if (!field.values.includes(value)) throw new InvalidInput(`${name} must be one of ${field.values.join(', ')}`);
+  } else if (isPartOfHost && !isHostPart(value)) {
+    throw new InvalidInput(`${name} must be a part of a host name: at most 63 characters of a-z, 0-9 and -`);
+  }
+  if (field.pattern !== undefined && !matchesLinearRegex(field.pattern, value)) {
+    throw new InvalidInput(`${name} must look like ${field.looksLike}`);
   }
   return value;
 }

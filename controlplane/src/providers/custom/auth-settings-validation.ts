@@ -1,5 +1,6 @@
 /** Validates the combination of auth settings and the names under which a credential may be sent. Pure. */
 import { InvalidInput } from '../../domain/errors.js';
+import { isReservedHeader } from '../catalogue/reserved-headers.js';
 import type { AuthType } from './custom-provider.js';
 
 export interface AuthSettings {
@@ -11,28 +12,6 @@ export interface AuthSettings {
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/;
 const QUERY_NAME = /^[A-Za-z0-9._~[\]-]{1,100}$/;
 const PREFIX = /^[\x20-\x7e]{1,64}$/;
-
-/** Set by the gateway or by HTTP. A credential in one of these headers would break the request or be dropped. */
-const RESERVED_HEADERS: ReadonlySet<string> = new Set([
-  'accept-encoding',
-  'connection',
-  'content-encoding',
-  'content-length',
-  'content-type',
-  'cookie',
-  'expect',
-  'forwarded',
-  'host',
-  'http2-settings',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
 
 /** Throws {@link InvalidInput} that names the field. */
 export function checkAuthSettings({ authType, authName, authPrefix }: AuthSettings): void {
@@ -50,9 +29,8 @@ export function checkAuthSettings({ authType, authName, authPrefix }: AuthSettin
 }
 
 function checkHeaderName(name: string): void {
-  const lower = name.toLowerCase();
   if (!HEADER_NAME.test(name)) throw new InvalidInput('authName must be the name of a header, such as X-Api-Token');
-  if (RESERVED_HEADERS.has(lower) || lower.startsWith('x-gateway-') || lower.startsWith('x-forwarded-')) {
+  if (isReservedHeader(name)) {
     throw new InvalidInput(`authName cannot be ${name}: that header is not free for credentials`);
   }
 }

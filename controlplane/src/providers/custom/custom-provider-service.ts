@@ -10,15 +10,18 @@ import type { ListResult, Page } from '../../http/limit-offset-pagination.js';
 import { runWithoutRequestSlot } from '../../http/org-request-slots.js';
 import type { Actor } from '../../http/route-access.js';
 import { publishInvalidations } from '../../watch/publish-invalidations.js';
-import { splitBaseUrl } from '../catalogue/built-in-provider.js';
-import { BUILT_IN_SLUGS, type Catalogue } from '../catalogue/catalogue.js';
+import type { Catalogue } from '../catalogue/catalogue.js';
+import type { Credentials } from '../catalogue/credential-template.js';
+import { listHostPatterns } from '../catalogue/host-claims.js';
+import { parseTenantDefinition } from '../catalogue/parse-definition.js';
+import type { Provider } from '../catalogue/provider.js';
+import type { TenantDefinition } from '../catalogue/provider-definition.js';
 import { checkAuthSettings } from './auth-settings-validation.js';
-import { type AuthType, type CustomProvider, customCredentialFields } from './custom-provider.js';
+import { toProvider } from './custom-provider.js';
 import * as store from './custom-provider-store.js';
+import { presentBuiltIn, presentCustomProvider } from './present-provider.js';
 import type { CustomProviderInput, CustomProviderPut, CustomProviderView, ListedProvider } from './schema.js';
 
-/** Custom providers per organization; every context of the organization lists them. */
-const PROVIDERS_MAX = 100;
 /** Sensitive paths of all custom providers of an organization together, because the same contexts contain them. */
 const SENSITIVE_PATHS_MAX = 500;
 
@@ -32,79 +35,88 @@ export class CustomProviderService {
     readonly ownUrls: readonly string[],
   ) {}
 
-  /** Lists the custom providers, newest first, then the built-in providers. */
+  /** Lists the custom providers, newest first, then the built-in providers of other slugs. */
   async list(actor: Actor, page: Page): Promise<ListResult<ListedProvider>> {
     const listOwn = await store.listProviders(this.sql, actor.orgId, page);
-    const builtIn = this.catalogue.providers.map(presentBuiltIn);
+    const builtIn = await this.listBuiltIn(actor.orgId);
     const from = Math.max(0, page.offset - listOwn.total);
     const rows = [
-      ...listOwn.rows.map(presentCustomProvider),
-      ...builtIn.slice(from, from + page.limit - listOwn.rows.length),
+      ...listOwn.rows.map((row) => this.#present(row)),
+      ...builtIn.slice(from, from + page.limit - listOwn.rows.length).map(presentBuiltIn),
     ];
     return { rows, total: listOwn.total + builtIn.length };
   }
 
+  /** The built-in providers, apart from those whose slug an own provider of the organization has. */
+  async listBuiltIn(orgId: string): Promise<readonly Provider[]> {
+    const taken = new Set((await this.own(orgId)).map(({ slug }) => slug));
+    return this.catalogue.providers.filter(({ slug }) => !taken.has(slug));
+  }
+
   /** Returns all custom providers of the organization. */
-  async own(orgId: string): Promise<readonly CustomProvider[]> {
-    return (await store.listProviders(this.sql, orgId, { limit: PROVIDERS_MAX, offset: 0 })).rows;
+  async own(orgId: string): Promise<readonly Provider[]> {
+    const { rows } = await store.listProviders(this.sql, orgId, { limit: store.CUSTOM_PROVIDERS_MAX, offset: 0 });
+    return rows.map((row) => toProvider(row, this.catalogue.presetCalls));
+  }
+
+  /** The provider that the slug names for this organization: its own one, else the built-in one. */
+  async find(orgId: string, slug: string): Promise<Provider | null> {
+    const row = await store.loadProvider(this.sql, orgId, slug);
+    return row === null ? this.catalogue.get(slug) : toProvider(row, this.catalogue.presetCalls);
   }
 
   async create(actor: Actor, input: CustomProviderInput): Promise<CustomProviderView> {
     const { slug } = input;
-    if (BUILT_IN_SLUGS.has(slug)) throw new Conflict(`slug ${slug} belongs to a built-in provider: choose another one`);
+    this.#assertNotBuiltIn(slug);
     const { orgId } = actor;
-    const settings = {
-      displayName: input.displayName,
-      baseUrl: input.baseUrl,
-      authType: input.authType,
-      authName: input.authName ?? null,
-      authPrefix: input.authPrefix ?? null,
-      usageFormat: input.usageFormat ?? null,
-      sensitivePaths: input.sensitivePaths ?? [],
-    };
-    checkAuthSettings(settings);
-    await this.#checkBaseUrl(orgId, input.baseUrl);
-    try {
-      return await this.sql.begin(async (tx) => {
+    const settings = { slug, displayName: input.displayName, ...(await this.#checkInput(orgId, input)) };
+    return this.#withFreeSlug(slug, () =>
+      this.sql.begin(async (tx) => {
         await store.lockProvidersOfOrg(tx, orgId);
-        if ((await store.countProviders(tx, orgId)) >= PROVIDERS_MAX) {
-          throw new Conflict(`the organization already has ${PROVIDERS_MAX} custom providers: delete one first`);
+        if ((await store.countProviders(tx, orgId)) >= store.CUSTOM_PROVIDERS_MAX) {
+          throw new Conflict(
+            `the organization already has ${store.CUSTOM_PROVIDERS_MAX} custom providers: delete one first`,
+          );
         }
-        const row = await store.insertProvider(tx, orgId, { id: uuidv7(Date.now()), slug, ...settings });
-        if (settings.sensitivePaths.length > 0) await assertSensitivePathsMax(tx, orgId);
-        const created = Object.entries({ slug, ...settings }).map(([field, value]) => [field, [null, value]] as const);
+        const row = await store.insertProvider(tx, orgId, { id: uuidv7(Date.now()), ...settings });
+        await assertSensitivePathsMax(tx, orgId);
+        const created = Object.entries(settings).map(([field, value]) => [field, [null, value as never]] as const);
         const target = { type: 'custom_provider', id: row.id };
         await recordAudit(tx, actor, 'custom_provider.create', target, Object.fromEntries(created));
         // Contexts list the existing providers. Without the invalidation the new slug would get 404 instead of 403 for
         // a while.
         await publishInvalidations(tx, [{ kind: 'org', id: orgId }]);
-        return presentCustomProvider(row);
-      });
-    } catch (error) {
-      if (isUniqueViolation(error, 'custom_providers_live_slug'))
-        throw new Conflict(`slug ${slug} is taken: choose another one`);
-      throw error;
-    }
+        return this.#present(row);
+      }),
+    );
   }
 
   async update(actor: Actor, id: string, put: CustomProviderPut): Promise<CustomProviderView> {
-    if (put.baseUrl !== undefined) await this.#checkBaseUrl(actor.orgId, put.baseUrl);
     const { orgId } = actor;
-    return this.sql.begin(async (tx) => {
-      await store.lockProvidersOfOrg(tx, orgId);
-      const before = await store.lockProvider(tx, orgId, { id }, 'update');
-      if (before === null) throw new NotFound('custom provider');
-      const settings = mergeSettings(before, put);
-      checkAuthSettings(settings);
-      const row = await store.updateProvider(tx, orgId, id, settings);
-      if (row.sensitivePaths.length > before.sensitivePaths.length) await assertSensitivePathsMax(tx, orgId);
-      const status = accountStatusAfter(before, row);
-      if (status !== null) await store.setAccountStatus(tx, orgId, id, status);
-      await recordAudit(tx, actor, 'custom_provider.update', { type: 'custom_provider', id }, changesOf(before, row));
-      const endsSessions = status === 'needs_credentials';
-      await publishInvalidations(tx, [{ kind: 'provider', id: `${orgId}/${row.slug}`, endsSessions }]);
-      return presentCustomProvider(row);
-    });
+    if (put.baseUrl !== undefined) await this.#checkBaseUrl(orgId, put.baseUrl);
+    const definition = put.definition === undefined ? null : await this.#checkDefinition(orgId, put.definition);
+    return this.#withFreeSlug(put.slug ?? '', () =>
+      this.sql.begin(async (tx) => {
+        await store.lockProvidersOfOrg(tx, orgId);
+        const before = await store.lockProvider(tx, orgId, { id }, 'update');
+        if (before === null) throw new NotFound('custom provider');
+        const settings = mergeSettings(before, put, definition ?? before.definition);
+        if (settings.slug !== before.slug) this.#assertNotBuiltIn(settings.slug);
+        if (settings.definition === null) checkAuthSettings(settings);
+        const row = await store.updateProvider(tx, orgId, id, settings);
+        if (countSensitive(row) > countSensitive(before)) await assertSensitivePathsMax(tx, orgId);
+        const status = accountStatusAfter(this.#toProvider(before), this.#toProvider(row));
+        if (status !== null) await store.setAccountStatus(tx, orgId, id, status);
+        await recordAudit(tx, actor, 'custom_provider.update', { type: 'custom_provider', id }, changesOf(before, row));
+        const endsSessions = status === 'needs_credentials';
+        await publishInvalidations(tx, [{ kind: 'provider', id: `${orgId}/${before.slug}`, endsSessions }]);
+        if (row.slug !== before.slug) {
+          await store.renameProviderOfAccounts(tx, orgId, id, before.slug, row.slug);
+          await publishInvalidations(tx, [{ kind: 'org', id: orgId }]);
+        }
+        return this.#present(row);
+      }),
+    );
   }
 
   /** Keeps the record and frees the slug. The provider's accounts and their credentials are deleted. */
@@ -129,18 +141,115 @@ export class CustomProviderService {
     return store.lockProvider(tx, orgId, { slug }, 'share');
   }
 
-  async #checkBaseUrl(orgId: string, baseUrl: string): Promise<void> {
-    if (isGatewayAddress(baseUrl, this.ownUrls)) {
-      throw new InvalidInput('baseUrl points to this gateway: enter the URL of the provider');
+  #toProvider(row: store.CustomProviderRow): Provider {
+    return toProvider(row, this.catalogue.presetCalls, row.displayName);
+  }
+
+  #present(row: store.CustomProviderRow): CustomProviderView {
+    return presentCustomProvider(row, this.#toProvider(row));
+  }
+
+  #assertNotBuiltIn(slug: string): void {
+    if (this.catalogue.get(slug) !== null)
+      throw new Conflict(`slug ${slug} belongs to a built-in provider: choose another one`);
+  }
+
+  async #withFreeSlug<T>(slug: string, write: () => Promise<T>): Promise<T> {
+    try {
+      return await write();
+    } catch (error) {
+      if (isUniqueViolation(error, 'custom_providers_live_slug'))
+        throw new Conflict(`slug ${slug} is taken: choose another one`);
+      throw error;
     }
-    const resolve = (host: string) => this.names.resolve(host, orgId);
-    const problem = await runWithoutRequestSlot(() =>
-      checkTenantUrl(baseUrl, { allowCidrs: this.allowCidrs, resolve }),
-    );
-    if (problem !== null) throw new InvalidInput(`baseUrl ${problem}`);
+  }
+
+  /** The columns of a new provider. */
+  async #checkInput(orgId: string, input: CustomProviderInput): Promise<ProviderColumns> {
+    const { baseUrl, authType } = input;
+    if (input.definition !== undefined) {
+      assertNoShortForm(input);
+      const definition = await this.#checkDefinition(orgId, input.definition);
+      return { ...definitionColumns(definition), definition };
+    }
+    if (baseUrl === undefined) throw new InvalidInput('baseUrl is required');
+    if (authType === undefined) throw new InvalidInput('authType is required');
+    const columns = {
+      baseUrl,
+      authType,
+      authName: input.authName ?? null,
+      authPrefix: input.authPrefix ?? null,
+      usageFormat: input.usageFormat ?? null,
+      sensitivePaths: input.sensitivePaths ?? [],
+      definition: null,
+    };
+    checkAuthSettings(columns);
+    await this.#checkBaseUrl(orgId, baseUrl);
+    return columns;
+  }
+
+  async #checkBaseUrl(orgId: string, baseUrl: string): Promise<void> {
+    await this.#checkAddress(orgId, 'baseUrl', baseUrl);
     if (new URL(baseUrl).search !== '') throw new InvalidInput('baseUrl must hold no query');
   }
+
+  async #checkAddress(orgId: string, name: string, url: string): Promise<void> {
+    if (isGatewayAddress(url, this.ownUrls)) {
+      throw new InvalidInput(`${name} points to this gateway: enter the URL of the provider`);
+    }
+    const resolve = (host: string) => this.names.resolve(host, orgId);
+    const problem = await runWithoutRequestSlot(() => checkTenantUrl(url, { allowCidrs: this.allowCidrs, resolve }));
+    if (problem !== null) throw new InvalidInput(`${name} ${problem}`);
+  }
+
+  /** Checks the addresses that depend on the credentials of an account. */
+  async assertAccountAddressesAllowed(orgId: string, provider: Provider, credentials: Credentials): Promise<void> {
+    for (const name of provider.originNames) {
+      const address = provider.fixedAddress(name) === null ? provider.address(credentials, name) : null;
+      if (address === null) continue;
+      await this.#checkAddress(orgId, `credentials: the address ${address.baseUrl}:`, address.baseUrl);
+      const { hostname, search } = new URL(address.baseUrl);
+      if (this.catalogue.claimsHost(hostname))
+        throw new InvalidInput(`credentials: ${hostname} belongs to a built-in provider: use that one`);
+      if (search !== '') throw new InvalidInput('credentials: an address must hold no query');
+    }
+  }
+
+  /** Addresses that hold a field are checked when an account is created, and every address at every connect. */
+  async #checkDefinition(orgId: string, given: Record<string, unknown>): Promise<TenantDefinition> {
+    const definition = parseTenantDefinition(given);
+    const claimed = listHostPatterns(definition).find((pattern) => this.catalogue.claimsHost(pattern));
+    if (claimed !== undefined) {
+      throw new InvalidInput(`definition.origins: ${claimed} belongs to a built-in provider: use that one`);
+    }
+    for (const url of listFixedAddresses(definition)) await this.#checkAddress(orgId, 'definition.origins:', url);
+    return definition;
+  }
 }
+
+type ProviderColumns = Omit<store.CustomProviderSettings, 'slug' | 'displayName'>;
+
+const SHORT_FORM = ['baseUrl', 'authType', 'authName', 'authPrefix', 'usageFormat', 'sensitivePaths'] as const;
+
+function assertNoShortForm(input: Partial<Record<(typeof SHORT_FORM)[number], unknown>>): void {
+  const other = SHORT_FORM.find((field) => input[field] !== undefined);
+  if (other !== undefined) throw new InvalidInput(`${other} does not go with definition: leave it out`);
+}
+
+const listFixedAddresses = ({ origins }: TenantDefinition): string[] =>
+  Object.values(origins)
+    .flatMap((origin) => (typeof origin === 'string' ? origin : origin.map(({ url }) => url)))
+    .filter((address) => !address.includes('{'));
+
+/** A control plane of the release before reads these columns only: it finds the address, and sends no credential. */
+const definitionColumns = (definition: TenantDefinition) => ({
+  baseUrl: listFixedAddresses(definition)[0] ?? 'https://unknown.invalid',
+  authType: 'none' as const,
+  authName: null,
+  authPrefix: null,
+  usageFormat: null,
+  sensitivePaths: [],
+});
 
 /** Compares host and port and ignores the scheme. Returns false for an invalid URL, which is rejected elsewhere. */
 export function isGatewayAddress(url: string, ownUrls: readonly string[]): boolean {
@@ -158,17 +267,32 @@ async function assertSensitivePathsMax(tx: Tx, orgId: string): Promise<void> {
   throw new Conflict(`the organization's providers may have ${SENSITIVE_PATHS_MAX} sensitivePaths together`);
 }
 
+const countSensitive = ({ sensitivePaths, definition }: store.CustomProviderRow): number =>
+  sensitivePaths.length + (definition?.sensitive?.length ?? 0) + (definition?.opaque?.length ?? 0);
+
 /** A new authType removes the old name and prefix unless the request contains new ones. */
-function mergeSettings(before: store.CustomProviderRow, put: CustomProviderPut): store.CustomProviderSettings {
+function mergeSettings(
+  before: store.CustomProviderRow,
+  put: CustomProviderPut,
+  definition: TenantDefinition | null,
+): store.CustomProviderSettings {
+  const slug = put.slug ?? before.slug;
+  const displayName = put.displayName ?? before.displayName;
+  if (definition !== null) {
+    assertNoShortForm(put);
+    return { slug, displayName, ...definitionColumns(definition), definition };
+  }
   const sameAuth = put.authType === undefined || put.authType === before.authType;
   return {
-    displayName: put.displayName ?? before.displayName,
+    slug,
+    displayName,
     baseUrl: put.baseUrl ?? before.baseUrl,
     authType: put.authType ?? before.authType,
     authName: put.authName === undefined ? (sameAuth ? before.authName : null) : put.authName,
     authPrefix: put.authPrefix === undefined ? (sameAuth ? before.authPrefix : null) : put.authPrefix,
     usageFormat: put.usageFormat === undefined ? before.usageFormat : put.usageFormat,
     sensitivePaths: put.sensitivePaths ?? before.sensitivePaths,
+    definition,
   };
 }
 
@@ -176,53 +300,25 @@ function mergeSettings(before: store.CustomProviderRow, put: CustomProviderPut):
  * A credential is never sent to another origin, and a credential of another form is useless. Null: accounts keep their
  * status.
  */
-function accountStatusAfter(
-  before: store.CustomProviderRow,
-  after: store.CustomProviderRow,
-): 'active' | 'needs_credentials' | null {
-  if (after.authType === 'none') return 'active';
-  const moved = splitBaseUrl(before.baseUrl).origin !== splitBaseUrl(after.baseUrl).origin;
-  return moved || fieldNames(before.authType) !== fieldNames(after.authType) ? 'needs_credentials' : null;
+function accountStatusAfter(before: Provider, after: Provider): 'active' | 'needs_credentials' | null {
+  if (after.credentialFields.length === 0) return 'active';
+  const isSame = originsOf(before) === originsOf(after) && fieldNames(before) === fieldNames(after);
+  return isSame ? null : 'needs_credentials';
 }
 
-const fieldNames = (authType: AuthType): string =>
-  customCredentialFields(authType)
-    .map((field) => field.name)
-    .join();
+/** The short form may have a path, whose change sends no credential elsewhere. */
+const originsOf = (provider: Provider): string =>
+  JSON.stringify(
+    Object.entries(provider.rules.origins).map(([name, rule]) => [
+      name,
+      provider.fixedAddress(name) === null ? rule : new URL(provider.fixedAddress(name)!).origin,
+    ]),
+  );
+
+const fieldNames = (provider: Provider): string => provider.credentialFields.map((field) => field.name).join();
 
 function changesOf(before: store.CustomProviderRow, after: store.CustomProviderRow): AuditChanges {
-  const fields = [
-    'displayName',
-    'baseUrl',
-    'authType',
-    'authName',
-    'authPrefix',
-    'usageFormat',
-    'sensitivePaths',
-  ] as const;
-  const changed = fields.filter((field) => String(before[field]) !== String(after[field]));
+  const fields = ['slug', 'displayName', ...SHORT_FORM, 'definition'] as const;
+  const changed = fields.filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]));
   return Object.fromEntries(changed.map((field) => [field, [before[field], after[field]] as const]));
 }
-
-const presentCustomProvider = (row: store.CustomProviderRow): CustomProviderView => ({
-  ...row,
-  sensitivePaths: [...row.sensitivePaths],
-  credentialFields: [...customCredentialFields(row.authType)],
-  builtIn: false,
-  createdAt: row.createdAt.toISOString(),
-});
-
-const presentBuiltIn = (provider: Catalogue['providers'][number]): ListedProvider => ({
-  id: null,
-  slug: provider.slug,
-  displayName: provider.displayName,
-  baseUrl: provider.baseUrl,
-  authType: provider.authType,
-  authName: provider.authName,
-  authPrefix: null,
-  usageFormat: provider.usageFormat === 'none' ? null : provider.usageFormat,
-  sensitivePaths: provider.sensitiveCalls.map(({ call }) => call),
-  credentialFields: [...provider.credentialFields],
-  builtIn: true,
-  createdAt: null,
-});

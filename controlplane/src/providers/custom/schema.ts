@@ -2,9 +2,9 @@ import { type Static, Type } from 'typebox';
 import { EXAMPLE_IDS } from '../../http/examples.js';
 import { PageReply } from '../../http/limit-offset-pagination.js';
 import { Body, Name, Timestamp, Uuid } from '../../http/schema.js';
-import type { CredentialField } from '../catalogue/built-in-provider.js';
 import { CallPatterns } from '../catalogue/call-pattern-schema.js';
-import { AUTH_TYPES, type AuthType, USAGE_FORMATS } from './custom-provider.js';
+import { CATEGORIES, type Category, FIELD_KINDS, type TenantDefinition } from '../catalogue/provider-definition.js';
+import { AUTH_TYPES, type AuthType, SHORT_USAGE_FORMATS } from './custom-provider.js';
 
 const Slug = Type.String({
   minLength: 2,
@@ -19,9 +19,9 @@ const nullableText = (maxLength: number, description: string) =>
   Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength, description });
 const AuthName = nullableText(100, 'Name of the header or query parameter; for authType header and query.');
 const AuthPrefix = nullableText(64, 'Stands before the key as it is, with its space; for authType header.');
-const UsageFormat = Type.Unsafe<(typeof USAGE_FORMATS)[number] | null>({
+const UsageFormat = Type.Unsafe<(typeof SHORT_USAGE_FORMATS)[number] | null>({
   type: ['string', 'null'],
-  enum: [...USAGE_FORMATS, null],
+  enum: [...SHORT_USAGE_FORMATS, null],
 });
 
 const nullable = { type: ['string', 'null'] };
@@ -34,13 +34,45 @@ const CredentialFieldView = Type.Object({
   label: Type.String(),
   required: Type.Boolean(),
   secret: Type.Boolean({ description: 'Whether the form hides the input.' }),
-  kind: Type.Unsafe<CredentialField['kind']>({ type: 'string', enum: ['text', 'url', 'region'] }),
+  kind: Type.Unsafe<(typeof FIELD_KINDS)[number]>({ type: 'string', enum: FIELD_KINDS }),
   placeholder: fieldText('What a value looks like.'),
   hint: fieldText('What to enter, or where to find the value.'),
+  looksLike: fieldText('What a value must look like; others are rejected.'),
+  values: Type.Unsafe<string[] | null>({
+    type: ['array', 'null'],
+    items: { type: 'string' },
+    description: 'The allowed values; null: any.',
+  }),
 });
+export type CredentialFieldView = Static<typeof CredentialFieldView>;
 export const CredentialFields = Type.Array(CredentialFieldView, {
   description: 'The fields of `credentials` of its accounts; empty: no credentials.',
 });
+
+const Calls = Type.Array(Type.String());
+
+/** What lists of providers show beside the credentials. */
+export const ProviderFacts = {
+  category: Type.Unsafe<Category | null>({ type: ['string', 'null'], enum: [...CATEGORIES, null] }),
+  docs: Type.Unsafe<string | null>({ ...nullable, description: 'Address of the vendor’s reference.' }),
+  origins: Type.Array(Type.String(), {
+    description: 'Names of the origins; the path of one beside default is /v1/proxy/{slug}:{origin}/….',
+  }),
+  opaqueCalls: Type.Array(Type.Object({ call: Type.String(), why: Type.Unsafe<string | null>(nullable) }), {
+    description: 'Calls whose path does not say what they do; rejected unless the account allows them.',
+  }),
+  presets: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      calls: Calls,
+      scopes: Type.Unsafe<string | null>({ ...nullable, description: 'The least scopes that the credential needs.' }),
+    }),
+    { description: 'Allow-lists for the calls of a policy.' },
+  ),
+};
+
+const ProviderFactsView = Type.Object(ProviderFacts);
+export type ProviderFactsView = Static<typeof ProviderFactsView>;
 
 export const ListedProvider = Type.Object({
   id: Type.Unsafe<string | null>({ ...nullable, format: 'uuid', description: 'Null for a built-in provider.' }),
@@ -53,6 +85,12 @@ export const ListedProvider = Type.Object({
   usageFormat: Type.Unsafe<string | null>(nullable),
   sensitivePaths: Type.Array(Type.String(), { description: 'Calls that are rejected unless the account allows them.' }),
   credentialFields: CredentialFields,
+  ...ProviderFacts,
+  definition: Type.Unsafe<TenantDefinition | null>({
+    type: ['object', 'null'],
+    additionalProperties: true,
+    description: 'How the provider was defined; null for a built-in provider and for the short form.',
+  }),
   builtIn: Type.Boolean(),
   createdAt: Type.Unsafe<string | null>({
     ...nullable,
@@ -65,28 +103,30 @@ export type ListedProvider = Static<typeof ListedProvider>;
 export const CustomProviderView = Type.Object({ ...ListedProvider.properties, id: Uuid, createdAt: Timestamp });
 export type CustomProviderView = Static<typeof CustomProviderView>;
 
-const settings = {
-  displayName: Name,
-  baseUrl: BaseUrl,
-  authType: AuthTypeField,
-};
+const DefinitionInput = Type.Unsafe<Record<string, unknown>>({
+  type: 'object',
+  additionalProperties: true,
+  description:
+    'The provider in the format of provider files (docs/providers.md), without slug, name, category, docs, prices, sdk, ' +
+    'tests and reviewed. Instead of all other fields but slug and displayName.',
+});
+
 const options = {
+  baseUrl: Type.Optional(BaseUrl),
+  authType: Type.Optional(AuthTypeField),
   authName: Type.Optional(AuthName),
   authPrefix: Type.Optional(AuthPrefix),
   usageFormat: Type.Optional(UsageFormat),
   sensitivePaths: Type.Optional(CallPatterns),
+  definition: Type.Optional(DefinitionInput),
 };
 
-export const CustomProviderInput = Body({ slug: Slug, ...settings, ...options });
+/** Either `definition`, or the short form with `baseUrl` and `authType`. */
+export const CustomProviderInput = Body({ slug: Slug, displayName: Name, ...options });
 export type CustomProviderInput = Static<typeof CustomProviderInput>;
 
 export const CustomProviderPut = Type.Object(
-  {
-    displayName: Type.Optional(Name),
-    baseUrl: Type.Optional(BaseUrl),
-    authType: Type.Optional(AuthTypeField),
-    ...options,
-  },
+  { slug: Type.Optional(Slug), displayName: Type.Optional(Name), ...options },
   { additionalProperties: false, minProperties: 1 },
 );
 export type CustomProviderPut = Static<typeof CustomProviderPut>;
@@ -110,4 +150,13 @@ export const EXAMPLES = {
   sensitivePaths: ['POST /v1/keys/**'],
   builtIn: false,
   'CustomProviderInput.authPrefix': undefined,
+  'credentialFields.looksLike': 'sk- and at least 20 characters',
+  'credentialFields.values': null,
+  docs: 'https://platform.openai.com/docs/api-reference',
+  origins: ['default'],
+  'opaqueCalls.call': 'POST /graphql',
+  'opaqueCalls.why': 'The body says what the call does.',
+  'presets.name': 'Chat',
+  'presets.calls': ['POST /v1/chat/completions'],
+  'presets.scopes': null,
 };

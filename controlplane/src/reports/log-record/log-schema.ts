@@ -13,6 +13,7 @@ const TYPES = {
   count: (description: string) => Type.Integer({ description }),
   countOrNull: (description: string) => Type.Union([Type.Integer(), Type.Null()], { description }),
   number: (description: string) => Type.Number({ description }),
+  numberOrNull: (description: string) => Type.Union([Type.Number(), Type.Null()], { description }),
   flag: (description: string) => Type.Boolean({ description }),
 };
 
@@ -30,6 +31,7 @@ const SQL_BY_FIELD: { readonly [Name in LogFieldName]?: string } = {
   createdAt: `to_char(started_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
   tokensIn: 'tokens_in_uncached + tokens_cache_read + tokens_cache_write',
   costCents: 'trim_scale(cost_nanos * 0.0000001)',
+  statedCostCents: 'trim_scale(stated_cost_nanos * 0.0000001)',
 };
 
 export const logFieldSql = (name: LogFieldName): string =>

@@ -58,7 +58,7 @@ export function createAuthenticateStage(deps: AuthenticateDeps): Stage {
   };
   return (exchange) => {
     const { headers, query } = exchange.request;
-    const position = findGatewayToken(headers, query);
+    const position = findGatewayToken(headers, query, exchange.access.target?.providerPath ?? '');
     if (position === null || position === CONFLICTING_TOKENS) {
       exchange.reject(position === null ? REJECTIONS.unauthorized : REJECTIONS.conflictingTokens);
       return DONE;

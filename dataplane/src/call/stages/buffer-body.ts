@@ -29,12 +29,11 @@ export function createBufferBodyStage(deps: BufferBodyDeps): RoutedStage {
     const { body } = exchange;
     if (body === null) return NEXT;
     const contentLength = exchange.request.contentLength;
-    if (exchange.admission.bodyReader !== null && contentLength > deps.readBodyBytesMax) {
+    if (mustArriveWhole(exchange) && contentLength > deps.readBodyBytesMax) {
       exchange.reject(REJECTIONS.bodyTooLarge);
       return DONE;
     }
-    if (!body.isComplete || exchange.admission.bodyReader !== null)
-      bufferOrStreamBody(exchange, body, contentLength, deps);
+    if (!body.isComplete || mustArriveWhole(exchange)) bufferOrStreamBody(exchange, body, contentLength, deps);
     if (body.isReady) return checkBufferedBody(exchange, body, deps) ? NEXT : DONE;
     exchange.access.needsRecheck = true;
     body.onReady = () => {
@@ -57,19 +56,24 @@ function bufferOrStreamBody(
     body.bufferAndScan(deps.readBodyBytesMax, bodyMemoryFor(exchange, deps), exchange.admission.bodyReader);
     return;
   }
-  const wanted = deps.metering.requestBytesToBufferForEdit(exchange);
+  const wanted = exchange.admission.needsWholeBody
+    ? deps.readBodyBytesMax
+    : deps.metering.requestBytesToBufferForEdit(exchange);
   // A body whose declared length is too long to be edited streams at once.
   if (wanted > deps.bufferedBodyBytesMax && contentLength <= wanted)
     body.bufferWhole(wanted, bodyMemoryFor(exchange, deps));
   else if (contentLength > deps.bufferedBodyBytesMax) body.streamFromFirstByte();
 }
 
+const mustArriveWhole = ({ admission }: RoutedExchange): boolean =>
+  admission.bodyReader !== null || admission.needsWholeBody;
+
 const bodyMemoryFor = (exchange: RoutedExchange, { bodyMemory }: BufferBodyDeps) =>
   bodyMemoryOf(bodyMemory, exchange.routed.context.orgId);
 
 /** False: the exchange was rejected. */
 function checkBufferedBody(exchange: RoutedExchange, body: RequestBody, { readBodyBytesMax }: BufferBodyDeps): boolean {
-  if (exchange.admission.bodyReader === null) return true;
+  if (!mustArriveWhole(exchange)) return true;
   const tooLarge = body.bytes > readBodyBytesMax;
   if (body.isComplete && !tooLarge) return true;
   exchange.reject(tooLarge ? REJECTIONS.bodyTooLarge : REJECTIONS.bodyMemoryFull);

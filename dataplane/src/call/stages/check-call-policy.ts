@@ -25,6 +25,7 @@ export function checkCallRules(exchange: RoutedExchange, rules: CallRules): Reje
   const { method, headers } = exchange.request;
   const { providerPath, query, shape } = exchange.routed.target;
   if (rules.isSensitive(method, providerPath, query, headers)) return REJECTIONS.sensitivePath;
+  if (rules.isOpaque(method, providerPath, query, headers)) return REJECTIONS.opaqueCall;
   if (!rules.allows(method, providerPath, shape === 'regular', query, headers))
     return createCallForbiddenRejection(exchange);
   return rules.models === null ? null : checkModelAtLocation(exchange, rules, rules.locateModel(method, providerPath));
@@ -39,7 +40,7 @@ function checkModelAtLocation(exchange: RoutedExchange, rules: CallRules, locati
     if (exchange.admission.bodyModels !== null) return checkModelsAllowed(rules, exchange.admission.bodyModels);
     return setBodyModelReader(exchange, location);
   }
-  const model = parseModelFromPath(exchange.routed.target.providerPath, location.slice('path:'.length));
+  const model = parseModelFromPath(exchange.routed.target.providerPath, location);
   return model === null ? createCallForbiddenRejection(exchange) : checkModelsAllowed(rules, [model]);
 }
 

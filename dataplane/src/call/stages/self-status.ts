@@ -3,7 +3,7 @@
  *
  *   { agent {id, name, slug, status}, limits {rpm, …, budgetCents}, spentCents, spentUsd, month, budgetResetAt,
  *     budgets [{scope, budgetCents, spentCents, heldCents, spentUsd, heldUsd}],
- *     providers [{slug, status, circuit, rpmRemaining, rpmResetAt, … of each rate, policy}] }
+ *     providers [{slug, builtIn, status, circuit, rpmRemaining, rpmResetAt, … of each rate, policy}] }
  *
  * `policy` is null where everything is allowed, else `{closed, calls, models}`.
  *
@@ -67,6 +67,7 @@ function buildSelfDocument(
       const window = windows.get(upstream.providerSlug);
       return {
         slug: upstream.providerSlug,
+        builtIn: !upstream.isCustom,
         status: upstream.accountStatus,
         circuit: breakers.getStatus(upstream)?.state ?? 'CLOSED',
         ...buildRateWindows(context.agentLimits.byRow, window),

@@ -1,5 +1,6 @@
 /** For tests: computes what a hard budget reserves for one call, with the real prices and without a connection. */
 
+import type { UsageFormat } from '@acg/dataplane/context/agent-context';
 import { createBodyModelReader } from '@acg/dataplane/policy/body/body-model-reader';
 import { CallCostCalculator } from '@acg/dataplane/pricing/call-cost-calculator';
 import { computeReservation } from '@acg/dataplane/reservation/compute-reservation';
@@ -8,13 +9,22 @@ import { createTestExchange } from './exchange-fixture.js';
 import { createContext, createUpstream } from './proxy-fixture.js';
 
 export interface ReservationRequest {
-  readonly provider: 'openai' | 'anthropic';
+  /** Id in the price library. */
+  readonly provider: string;
   /** Path at the provider. */
   readonly path: string;
   /** A text is sent unchanged, a form as its bytes. */
   readonly body: object | string | { readonly form: Buffer; readonly contentType: string };
 }
 
+/** Formats and places of the model that differ from OpenAI's. */
+const FORMATS: Readonly<Record<string, { readonly format: UsageFormat; readonly at: string }>> = {
+  anthropic: { format: 'anthropic', at: 'json' },
+  google: { format: 'gemini', at: 'path_before_colon:models' },
+  aws: { format: 'bedrock', at: 'path:model' },
+  cohere: { format: 'cohere', at: 'json' },
+  azure: { format: 'openai', at: 'path:deployments' },
+};
 const PRICES_AT = Date.parse('2026-11-20');
 const prices = new CallCostCalculator(() => PRICES_AT);
 
@@ -24,13 +34,14 @@ export function computeReservationFor({ provider, path, body }: ReservationReque
   const contentType = isForm ? body.contentType : 'application/json';
   const bytes = isForm ? body.form : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
   const headers = ['content-type', contentType];
+  const { format, at } = FORMATS[provider] ?? { format: 'openai', at: 'json_or_form' };
   const upstream = createUpstream(`https://api.${provider}.com`, {
     providerSlug: provider,
     priceProvider: provider,
-    usageFormat: provider,
-    modelCalls: [{ call: '* /**', at: 'json_or_form' }],
+    usageFormat: format,
+    modelCalls: [{ call: '* /**', at }],
   });
-  const reader = createBodyModelReader('json_or_form', headers);
+  const reader = createBodyModelReader(at.startsWith('path') ? 'unnamed' : 'json_or_form', headers);
   if (typeof reader === 'string') return reader;
   reader.observe(bytes);
   const read = reader.finish(bytes);

@@ -6,19 +6,20 @@ import {
   TOKENS_KNOWN_AT_END,
   type UsageReading,
 } from '../reading/response-usage-meter-interface.js';
-import type { UsageReader } from '../reading/usage-reader-interface.js';
+import type { ObservedBody, UsageReader } from '../reading/usage-reader-interface.js';
 
 /** Meter of a body that is one JSON document. Scans it in passing: no size limit, no buffering. */
 export class JsonDocumentMeter implements BodyMeter {
-  readonly #options: MeterOptions;
-  readonly #reader: UsageReader;
+  protected readonly options: MeterOptions;
+  protected readonly reader: UsageReader;
+  protected readonly kind: ObservedBody['kind'] = 'document';
   readonly #scanner: JsonScanner;
   #bytes = 0;
   #encodedBytes = 0;
 
   constructor(options: MeterOptions, reader: UsageReader) {
-    this.#options = options;
-    this.#reader = reader;
+    this.options = options;
+    this.reader = reader;
     this.#scanner = new JsonScanner(reader.paths, reader);
   }
 
@@ -36,13 +37,13 @@ export class JsonDocumentMeter implements BodyMeter {
   }
 
   finish(isComplete: boolean): UsageReading {
-    this.#reader.onDocumentEnd(EVENT_PLAIN);
-    return this.#reader.createReading({
-      kind: 'document',
+    this.reader.onDocumentEnd(EVENT_PLAIN);
+    return this.reader.createReading({
+      kind: this.kind,
       isComplete,
       bytes: this.#bytes,
       encodedBytes: this.#encodedBytes,
-      options: this.#options,
+      options: this.options,
     });
   }
 }

@@ -15,6 +15,7 @@ import {
   estimateCompressedTextTokens,
   estimateRequestTokens,
   estimateTextTokens,
+  isMessagePath,
   normalizePath,
 } from '../reading/token-estimates.js';
 import {
@@ -162,7 +163,7 @@ export class AnthropicUsageReader implements UsageReader {
       speed: this.#speed,
       inferenceGeo: this.#geo,
     };
-    const isGenerating = path.endsWith('/messages') || path.endsWith('/complete') || body.kind === 'events';
+    const isGenerating = isMessagePath(path) || body.kind === 'events';
     if (options.method !== 'POST' || !isGenerating)
       return createUsageReading(createEmptyCounts(), 'none', model, details);
     if (this.#hasFinalOutput && (body.isComplete || this.#deltas === 0)) {

@@ -54,7 +54,7 @@ export class HostedToolUsage {
   /** Adds the tool usage of the current document. */
   addTo(counts: UsageCounts): void {
     const searches = asJsonObject(this.#reported?.web_search)?.num_requests;
-    counts.webSearches = Math.min(SEARCHES_MAX, parseCount(searches) ?? this.#searches);
+    counts.webSearches = Math.min(SEARCHES_MAX, parseCount(searches) ?? Math.max(counts.webSearches, this.#searches));
     counts.fileSearches = Math.min(SEARCHES_MAX, this.#fileSearches);
     counts.containers = (this.#containers?.length ?? 0) * this.#memoryUnits;
     counts.generatedImages = this.#countGeneratedImages();

@@ -1,9 +1,10 @@
 /**
- * Estimates usage of calls in OpenAI's format whose responses do not report it. Paths are normalized
- * (token-estimates.ts).
+ * Estimates usage of calls in OpenAI's format whose responses do not report it, or report only seconds. Paths are
+ * normalized (token-estimates.ts).
  */
 
-import { createEmptyCounts, type UsageCounts } from '../reading/provider-usage-to-token-counts.js';
+import { parseJsonString } from '../../scan/parse-json-text.js';
+import { createEmptyCounts, TOKENS_MAX, type UsageCounts } from '../reading/provider-usage-to-token-counts.js';
 import type { MeterOptions } from '../reading/response-usage-meter-interface.js';
 import {
   estimateAudioSeconds,
@@ -38,7 +39,13 @@ const BILLABLE_PATHS = [
   '/videos',
   '/remix',
   '/extensions',
+  '/rerank',
+  '/ocr',
+  ':rawpredict',
+  ':streamrawpredict',
 ];
+
+const LARGE_VIDEO_PIXELS = 1_024 * 1_024;
 
 type RequestSize = Pick<MeterOptions, 'requestBytes' | 'requestBlobBytes' | 'requestedOutput'>;
 
@@ -90,4 +97,16 @@ export function estimateInput(
 function requestedImageKind({ requestedOutput }: MeterOptions): string {
   const size = requestedOutput?.size || '1024x1024';
   return requestedOutput?.quality === 'hd' ? `hd ${size}` : size;
+}
+
+/** `text`: JSON, a number or a string with a number. */
+export function parseSeconds(text: string | null): number {
+  const seconds = Number(parseJsonString(text, 32) ?? text);
+  return seconds > 0 && seconds <= TOKENS_MAX ? Math.ceil(seconds) : 0;
+}
+
+/** `size`: e.g. `1792x1024`. */
+export function isLargeVideo(size: string | null): boolean {
+  const [width, height] = (size ?? '').split('x').map(Number);
+  return (width ?? 0) * (height ?? 0) > LARGE_VIDEO_PIXELS;
 }

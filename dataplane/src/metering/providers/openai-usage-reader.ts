@@ -8,14 +8,14 @@
  */
 
 import { compileJsonPaths, type JsonPathNode } from '../../scan/json-paths.js';
-import { asJsonObject, parseJsonObject, parseJsonString } from '../../scan/parse-json-text.js';
+import { asJsonObject, type JsonObject, parseJsonObject, parseJsonString } from '../../scan/parse-json-text.js';
 import { looksLikeDeltaEvent, looksLikeErrorEvent, startsWithType } from '../../scan/sse-delta-and-error-detection.js';
 import { EVENT_DELTA, EVENT_ERROR, EVENT_PLAIN, type SseEventKind } from '../../scan/sse-parser.js';
 import {
   createEmptyCounts,
+  parseCount,
   parseOpenAiUsage,
-  parsePart,
-  TOKENS_MAX,
+  parseStatedCostNanos,
   type UsageCounts,
 } from '../reading/provider-usage-to-token-counts.js';
 import type { MeterOptions, UsageReading } from '../reading/response-usage-meter-interface.js';
@@ -28,7 +28,13 @@ import {
   type UsageReader,
 } from '../reading/usage-reader-interface.js';
 import { HostedToolUsage } from './openai-hosted-tool-usage.js';
-import { estimateUsage, isBillablePath, isTranscriptionPath } from './openai-usage-estimate.js';
+import {
+  estimateUsage,
+  isBillablePath,
+  isLargeVideo,
+  isTranscriptionPath,
+  parseSeconds,
+} from './openai-usage-estimate.js';
 
 const USAGE = 0;
 const MODEL = 1;
@@ -50,12 +56,15 @@ const ITEM = 16;
 const DURATION = 17;
 const STATUS = 18;
 const MODEL_USAGE = 19;
+const PAGES = 20;
 
 const PATHS = compileJsonPaths({
   usage: USAGE,
   'response.usage': USAGE,
   'response.body.usage': USAGE, // one line of batch results
   'x_groq.usage': USAGE, // Groq, when include_usage was not requested
+  'choices[].usage': USAGE, // Moonshot, in the last event of a stream
+  usage_info: PAGES, // Mistral, documents read
   model: MODEL,
   'response.model': MODEL,
   'response.body.model': MODEL,
@@ -92,7 +101,6 @@ const PATHS = compileJsonPaths({
   'data[].b64_json': ITEM,
 });
 
-const LARGE_VIDEO_PIXELS = 1_024 * 1_024;
 const IMAGES_MAX = 100;
 /** Maximum models in one evaluation run. */
 const MODELS_MAX = 100;
@@ -124,6 +132,7 @@ export class OpenAiUsageReader implements UsageReader {
   #hasDeferredUsage = false;
   // State of the current document:
   #hasUsage = false;
+  #statedCostNanos: number | null = null;
   #type: string | null = null;
   #code: string | null = null;
   #error: string | null = null;
@@ -202,6 +211,9 @@ export class OpenAiUsageReader implements UsageReader {
       case MODEL_USAGE:
         if (text !== null && this.#modelUsage.length < MODELS_MAX) this.#modelUsage.push(text);
         return;
+      case PAGES:
+        this.#addPages(parseJsonObject(text));
+        return;
       case CUSTOM_ID:
         this.#customId = parseJsonString(text, 256);
         return;
@@ -212,12 +224,21 @@ export class OpenAiUsageReader implements UsageReader {
 
   #mergeUsage(text: string | null): void {
     const usage = parseJsonObject(text);
+    this.#statedCostNanos = (usage === null ? null : parseStatedCostNanos(usage)) ?? this.#statedCostNanos;
     const counts = usage === null ? null : parseOpenAiUsage(usage);
     if (counts === null) return;
     this.#outBeforeDeltas = Math.max(this.#outBeforeDeltas + this.#deltas, this.#counts?.out ?? 0);
     this.#counts = counts;
     this.#hasUsage = true;
     this.#deltas = 0;
+  }
+
+  #addPages(usage: JsonObject | null): void {
+    const pages = parseCount(usage?.pages_processed);
+    if (pages === null) return;
+    this.#counts ??= createEmptyCounts();
+    this.#counts.pages = pages;
+    this.#hasUsage = true;
   }
 
   onDocumentEnd(kind: SseEventKind): void {
@@ -263,7 +284,9 @@ export class OpenAiUsageReader implements UsageReader {
     const { options } = body;
     const model = this.#model ?? options.requestModel;
     const streamError = body.kind === 'events' ? this.#streamError : null;
-    const details = { streamError, serviceTier: this.#tier };
+    // A stored response that is fetched was counted when it was created.
+    const statedCostNanos = options.method === 'POST' ? this.#statedCostNanos : null;
+    const details = { streamError, serviceTier: this.#tier, statedCostNanos };
     if (body.kind === 'jsonl') return createJsonlReading(body, this.#hasDeferredUsage);
     const { onDeferredUsage } = options;
     if (onDeferredUsage !== null && isRunPath(normalizePath(options.path)))
@@ -319,8 +342,6 @@ export class OpenAiUsageReader implements UsageReader {
         const usage = parseJsonObject(text);
         const counts = usage === null ? null : parseOpenAiUsage(usage);
         if (counts === null) continue;
-        counts.cacheRead = parsePart(usage!.cached_tokens, counts.inUncached);
-        counts.inUncached -= counts.cacheRead;
         const name = typeof usage!.model_name === 'string' ? usage!.model_name.slice(0, 256) : '';
         report(name, counts, name || null);
         hasUsage = true;
@@ -364,18 +385,6 @@ export class OpenAiUsageReader implements UsageReader {
 const isRunPath = (path: string): boolean =>
   /\/threads\/(?:[^/]+\/)?runs(?:\/[^/]+(?:\/submit_tool_outputs)?)?$/.test(path) ||
   /\/evals\/[^/]+\/runs\/[^/]+$/.test(path);
-
-/** `text`: JSON, a number or a string with a number. */
-function parseSeconds(text: string | null): number {
-  const seconds = Number(parseJsonString(text, 32) ?? text);
-  return seconds > 0 && seconds <= TOKENS_MAX ? Math.ceil(seconds) : 0;
-}
-
-/** `size`: e.g. `1792x1024`. */
-function isLargeVideo(size: string | null): boolean {
-  const [width, height] = (size ?? '').split('x').map(Number);
-  return (width ?? 0) * (height ?? 0) > LARGE_VIDEO_PIXELS;
-}
 
 function parseErrorName(text: string | null): string {
   const error = asJsonObject(parseJsonObject(text));

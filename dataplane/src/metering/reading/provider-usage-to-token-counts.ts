@@ -17,12 +17,20 @@ export interface UsageCounts {
   reasoning: number;
   audioOut: number;
   imageOut: number;
+  videoOut: number;
+  citations: number;
   /** Parts of `inUncached`. */
   audioIn: number;
   imageIn: number;
+  videoIn: number;
+  /** Part of `cacheRead`. */
+  cacheReadAudio: number;
   /** Transcription billed by time, seconds. */
   audioSeconds: number;
+  /** Searches billed one by one; for a ranking its search units. */
   webSearches: number;
+  /** Pages of documents that are billed by the page. */
+  pages: number;
   /** Calls of hosted tools billed per call, and code interpreter containers billed per container. */
   fileSearches: number;
   containers: number;
@@ -50,10 +58,15 @@ export const createEmptyCounts = (): UsageCounts => ({
   reasoning: 0,
   audioOut: 0,
   imageOut: 0,
+  videoOut: 0,
+  citations: 0,
   audioIn: 0,
   imageIn: 0,
+  videoIn: 0,
+  cacheReadAudio: 0,
   audioSeconds: 0,
   webSearches: 0,
+  pages: 0,
   fileSearches: 0,
   containers: 0,
   codeSessions: 0,
@@ -78,6 +91,9 @@ export function parsePart(value: unknown, whole: number): number {
 /**
  * Parses OpenAI's usage variants: chat and completions (`prompt_tokens`), responses, images and transcriptions
  * (`input_tokens`), embeddings (no output), whisper (`seconds`). Cached tokens are part of the input figure.
+ *
+ * Vendors with the same format: a total above input and output contains reasoning (xAI, Gemini). Perplexity reports
+ * citations and reasoning beside the output. Mistral bills what its connectors read as input.
  */
 export function parseOpenAiUsage(usage: JsonObject): UsageCounts | null {
   const counts = createEmptyCounts();
@@ -87,21 +103,54 @@ export function parseOpenAiUsage(usage: JsonObject): UsageCounts | null {
   const reportedOut = parseCount(usage.completion_tokens ?? usage.output_tokens);
   const reportedIn = parseCount(usage.prompt_tokens ?? usage.input_tokens);
   if (reportedIn === null && reportedOut === null && total === null) return counts.audioSeconds > 0 ? counts : null;
-  const tokensIn = reportedIn ?? Math.max(0, (total ?? 0) - (reportedOut ?? 0));
-  counts.out = reportedOut ?? Math.max(0, (total ?? tokensIn) - tokensIn);
+  const connectorTokens = parseCount(usage.connector_tokens) ?? 0;
+  const tokensIn = connectorTokens + (reportedIn ?? Math.max(0, (total ?? 0) - (reportedOut ?? 0)));
+  counts.citations = parseCount(usage.citation_tokens) ?? 0;
+  const isResearch = usage.citation_tokens !== undefined || usage.num_search_queries !== undefined;
+  const ownReasoning = isResearch ? (parseCount(usage.reasoning_tokens) ?? 0) : 0;
+  counts.out = Math.max((reportedOut ?? 0) + counts.citations + ownReasoning, (total ?? 0) - tokensIn);
   const inDetails = asJsonObject(
     usage.prompt_tokens_details ?? usage.input_tokens_details ?? usage.input_token_details,
   );
-  counts.cacheRead = parsePart(inDetails?.cached_tokens ?? usage.prompt_cache_hit_tokens, tokensIn);
+  const cached =
+    inDetails?.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.cached_tokens ?? usage.num_cached_tokens;
+  counts.cacheRead = parsePart(cached, tokensIn);
   counts.cacheWrite = parsePart(inDetails?.cache_write_tokens, tokensIn - counts.cacheRead);
   counts.inUncached = tokensIn - counts.cacheRead - counts.cacheWrite;
   counts.audioIn = parsePart(inDetails?.audio_tokens, counts.inUncached);
   counts.imageIn = parsePart(inDetails?.image_tokens, counts.inUncached - counts.audioIn);
   const outDetails = asJsonObject(usage.completion_tokens_details ?? usage.output_tokens_details);
-  counts.reasoning = parsePart(outDetails?.reasoning_tokens, counts.out);
+  counts.reasoning = parsePart(outDetails?.reasoning_tokens ?? usage.reasoning_tokens, counts.out - counts.citations);
   counts.audioOut = parsePart(outDetails?.audio_tokens, counts.out);
   counts.imageOut = parsePart(outDetails?.image_tokens, counts.out - counts.audioOut);
+  const searches = parseCount(usage.num_search_queries ?? usage.num_server_side_tools_used) ?? 0;
+  counts.webSearches = Math.min(SEARCHES_MAX, searches + sumCalls(asJsonObject(usage.connectors)));
   return counts;
+}
+
+/** Sum of `{"web_search":2}`. */
+function sumCalls(calls: JsonObject | null): number {
+  let sum = 0;
+  for (const tool in calls) sum += parseCount(calls[tool]) ?? 0;
+  return sum;
+}
+
+/** No call costs more; a larger figure is an error. */
+const USD_MAX = 10_000;
+const NANOS_PER_USD = 1e9;
+const TICKS_PER_NANO = 10;
+
+/**
+ * Cost that the provider states in its usage, nano-dollars: `cost` (OpenRouter), `cost.total_cost` (Perplexity) or
+ * `cost_in_usd_ticks` (xAI, 1e-10 USD). Null: none.
+ */
+export function parseStatedCostNanos(usage: JsonObject): number | null {
+  const ticks = usage.cost_in_usd_ticks;
+  const usd =
+    typeof ticks === 'number'
+      ? ticks / TICKS_PER_NANO / NANOS_PER_USD
+      : (asJsonObject(usage.cost)?.total_cost ?? usage.cost);
+  return typeof usd === 'number' && usd >= 0 && usd <= USD_MAX ? Math.round(usd * NANOS_PER_USD) : null;
 }
 
 /**

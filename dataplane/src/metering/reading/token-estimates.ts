@@ -62,6 +62,10 @@ export const isVideoPath = (path: string): boolean => path.includes('/videos');
 export const isSpeechPath = (path: string): boolean => path.endsWith('/audio/speech');
 export const isImagePath = (path: string): boolean => path.includes('/images/');
 
+/** A call of Anthropic's that generates. Vertex AI has the same calls under `…/models/claude-…:rawPredict`. */
+export const isMessagePath = (path: string): boolean =>
+  /\/(?:messages|complete)$/.test(path) || (/:(?:stream)?rawpredict$/.test(path) && !path.includes('/count-tokens:'));
+
 const PLAIN_PATH = /^(?:\/[a-z0-9_.-]+)+$/;
 
 /** The path as a provider may interpret it: decoded, single slashes, lower case, no trailing slash. */

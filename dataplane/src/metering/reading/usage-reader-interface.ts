@@ -21,10 +21,17 @@ export interface ObservedBody {
 export interface UsageReader extends JsonScanSink {
   readonly paths: JsonPathNode;
   /**
+   * Events report totals, which may grow by more tokens than the bytes of the event suggest. So a stream must be checked
+   * event by event.
+   */
+  readonly reportsTotals?: boolean;
+  /**
    * Whether to scan this event's data. `mentionsUsage`: it has a usage member that is not null. Counts the events that
    * it skips.
    */
   shouldScan(kind: SseEventKind, mentionsUsage: boolean, bytes: Buffer, from: number, to: number): boolean;
+  /** A frame of an AWS event stream that ends it with an error; its document ends afterwards. */
+  onException?(name: string): void;
   /** A document (whole body, one event's data, or one line) has ended. */
   onDocumentEnd(kind: SseEventKind): void;
   /** Called after `onDocumentEnd` for each line of a JSONL body. */
@@ -45,6 +52,7 @@ export function createUsageReading(
     readonly speed?: string | null;
     readonly inferenceGeo?: string | null;
     readonly units?: number;
+    readonly statedCostNanos?: number | null;
   },
 ): UsageReading {
   return {
@@ -56,11 +64,13 @@ export function createUsageReading(
     model,
     source,
     streamError: details.streamError ?? null,
+    isMalformed: false,
     extras: {
       serviceTier: details.serviceTier ?? null,
       speed: details.speed ?? null,
       inferenceGeo: details.inferenceGeo ?? null,
       webSearches: counts.webSearches,
+      pages: counts.pages,
       fileSearches: counts.fileSearches,
       containers: counts.containers,
       codeSessions: counts.codeSessions,
@@ -73,10 +83,15 @@ export function createUsageReading(
       cacheWrite1h: counts.cacheWrite1h,
       audioTokensIn: counts.audioIn,
       imageTokensIn: counts.imageIn,
+      videoTokensIn: counts.videoIn,
       audioTokensOut: counts.audioOut,
       imageTokensOut: counts.imageOut,
+      videoTokensOut: counts.videoOut,
+      citationTokens: counts.citations,
+      audioTokensCacheRead: counts.cacheReadAudio,
       audioSeconds: counts.audioSeconds,
       units: details.units ?? 1,
+      statedCostNanos: details.statedCostNanos ?? null,
     },
   };
 }
@@ -84,6 +99,13 @@ export function createUsageReading(
 /** Reading of a JSONL body, whose usage is reported line by line. */
 export const createJsonlReading = ({ isComplete }: ObservedBody, hasUsage: boolean): UsageReading =>
   createUsageReading(createEmptyCounts(), hasUsage ? (isComplete ? 'reported' : 'partial') : 'none', null, {});
+
+/** Value of a response header that is plain ASCII; null: none. `name`: lower case. */
+export function findResponseHeader({ responseHeaders }: MeterOptions, name: string): string | null {
+  const at = responseHeaders.findIndex((entry, i) => i % 2 === 0 && entry === name);
+  const value = at < 0 ? null : responseHeaders[at + 1];
+  return typeof value === 'string' ? value : null;
+}
 
 /** Error name for usage records: at most 64 safe characters. */
 export function sanitizeErrorName(value: unknown): string {

@@ -51,9 +51,12 @@ export interface BodyModelReader {
   finish(body: Buffer): BodyModelResult;
 }
 
-/** Chooses the reader by content type. `headers`: flat, lower-case names. Returns a problem when no reader applies. */
+/**
+ * Chooses the reader by content type. `unnamed`: the body names no model, because the path does.
+ * `headers`: flat, lower-case names. Returns a problem when no reader applies.
+ */
 export function createBodyModelReader(
-  place: 'json' | 'form' | 'json_or_form' | 'batch',
+  place: 'json' | 'form' | 'json_or_form' | 'batch' | 'unnamed',
   headers: readonly string[],
 ): BodyModelReader | BodyProblem {
   let contentType: string | null = null;
@@ -64,9 +67,29 @@ export function createBodyModelReader(
     contentType = headers[i + 1]!;
   }
   if (contentType === null) return 'media_type';
-  if (place !== 'form' && JSON_TYPE.test(contentType.trim())) return new JsonModelReader(place === 'batch');
-  const boundary = place === 'form' || place === 'json_or_form' ? parseStrictBoundary(contentType.trim()) : null;
-  return boundary === null ? 'media_type' : new FormModelReader(boundary);
+  if (place !== 'form' && JSON_TYPE.test(contentType.trim()))
+    return place === 'unnamed' ? new UnnamedJsonReader() : new JsonModelReader(place === 'batch');
+  const boundary = place === 'json' || place === 'batch' ? null : parseStrictBoundary(contentType.trim());
+  return boundary === null ? 'media_type' : new FormModelReader(boundary, place !== 'unnamed');
+}
+
+/** Only checks that all parsers read the same from the body. */
+class UnnamedJsonReader implements BodyModelReader {
+  readonly #strict = new StrictJsonValidator([], 0);
+
+  get heldBytes(): number {
+    return this.#strict.heldBytes;
+  }
+
+  observe(bytes: Buffer): void {
+    this.#strict.push(bytes);
+  }
+
+  finish(): BodyModelResult {
+    const problem = this.#strict.finish();
+    if (problem === null) return { models: [] };
+    return { problem: problem === 'not_json' ? 'not_readable' : problem };
+  }
 }
 
 class JsonModelReader implements BodyModelReader, JsonScanSink {
@@ -117,7 +140,10 @@ class JsonModelReader implements BodyModelReader, JsonScanSink {
 class FormModelReader implements BodyModelReader {
   readonly heldBytes = 0;
 
-  constructor(readonly boundary: string) {}
+  constructor(
+    readonly boundary: string,
+    readonly isNamed: boolean,
+  ) {}
 
   observe(): void {}
 
@@ -125,6 +151,7 @@ class FormModelReader implements BodyModelReader {
     const fields = parseStrictMultipart(body, this.boundary);
     if (fields === 'not_form') return { problem: 'not_readable' };
     if (fields === 'ambiguous') return { problem: fields };
+    if (!this.isNamed) return { models: [] };
     const named = fields.filter(({ name }) => resemblesModel(name));
     if (named.length > 1 || (named.length === 1 && named[0]!.name !== 'model')) return { problem: 'ambiguous' };
     const model = named[0]?.value ?? null;

@@ -16,6 +16,8 @@ const EMPTY_FACTS: ReservationFacts = {
   cacheTtl: 'none',
   hostedTools: { usesMax: 0, turnsMax: 1, containers: 0, hasExternalContent: false, addedTokens: 0 },
   partialImages: 0,
+  generatedImages: 0,
+  searchUnits: 0,
   audioSeconds: 0,
 };
 const INTEGER = /^\d{1,6}$/;

@@ -3,6 +3,7 @@
  * result, so the cost grows with the uses. Null: the request states no maximum of uses, or the cost of a use has no
  * bound.
  */
+import type { UsageFormat } from '../../context/agent-context.js';
 import { decodeStringAt, type JsonObjectNode, type JsonSpan } from '../../scan/walk-json-objects.js';
 
 export interface HostedToolLimits {
@@ -40,10 +41,20 @@ const MEMORY_GIGABYTES: Readonly<Record<string, number>> = { '1g': 1, '4g': 4, '
 const MEMORY_GIGABYTES_MAX = 64;
 const INTEGER = /^\d{1,6}$/;
 
+/**
+ * Tools that are named by their only members: of Google (a tool without a type), and of Bedrock's `toolConfig`. An
+ * unknown member means a tool that the provider runs.
+ */
+const AGENT_RUN_MEMBERS: Readonly<Record<string, readonly string[]>> = {
+  gemini: ['functiondeclarations', 'computeruse'],
+  bedrock: ['toolspec', 'cachepoint'],
+};
+
 export function readHostedToolLimits(
   body: Buffer,
   document: JsonObjectNode,
   tools: readonly JsonObjectNode[],
+  format: UsageFormat,
 ): HostedToolLimits | null {
   const callsMax = parseIntegerAt(body, document.values.get('max_tool_calls'));
   let uses = 0;
@@ -52,6 +63,11 @@ export function readHostedToolLimits(
   let isHosted = false;
   for (const tool of tools) {
     const span = tool.values.get('type');
+    if (format === 'gemini' || tool.rootMember === 'toolconfig') {
+      const known = AGENT_RUN_MEMBERS[format]?.filter((member) => tool.values.has(member)) ?? [];
+      if (known.length === 0 || known.length !== tool.memberCount) return null;
+      continue;
+    }
     const type = span === undefined ? 'custom' : ((span.isAltSpelling ? null : decodeStringAt(body, span)) ?? '?');
     if (AGENT_RUN_TOOLS.test(type)) {
       if (type.includes('_')) ownTools++;

@@ -1,7 +1,7 @@
 /**
  * Facts about the content of a request that a model reads beyond its text: images, PDFs, opaque blocks, and references
- * to content outside the body. Reads blocks of OpenAI's and Anthropic's APIs at any depth. An unknown block with an
- * address, a file, an id or data counts as a reference.
+ * to content outside the body. Reads blocks of OpenAI's, Anthropic's, Google's, Amazon's and Cohere's APIs at any depth.
+ * An unknown block with an address, a file, an id or data counts as a reference.
  */
 
 import { InflateBudget, measurePdf } from '../../scan/media/pdf-pages-and-text-upper-bound.js';
@@ -41,9 +41,27 @@ const TEXT_ROOTS: ReadonlySet<string> = new Set([
   'output_config',
   'output_format',
   'metadata',
+  'toolconfig',
+  'documents',
+  'labels',
 ]);
 /** Members that describe the source of text or the request to a tool. The provider fetches nothing for them. */
-const DESCRIPTIVE_MEMBERS: ReadonlySet<string> = new Set(['annotations', 'citations', 'action', 'sources']);
+const DESCRIPTIVE_MEMBERS: ReadonlySet<string> = new Set([
+  'annotations',
+  'citations',
+  'action',
+  'sources',
+  'functioncall',
+  'functionresponse',
+]);
+/** Arguments and results of tool calls by the member of the document that has the messages; schemas of responses. */
+const TEXT_MEMBERS: Readonly<Record<string, ReadonlySet<string>>> = {
+  messages: new Set(['input', 'json']),
+  contents: new Set(['args', 'response']),
+  generationconfig: new Set(['responseschema', 'responsejsonschema']),
+};
+/** Documents whose text is at most as long as their base64. */
+const TEXT_FORMATS: ReadonlySet<string> = new Set(['txt', 'md', 'csv', 'html']);
 const RESULT_TYPES: ReadonlySet<string> = new Set(['web_search_result', 'search_result', 'web_fetch_result']);
 const IMAGE_TYPES: ReadonlySet<string> = new Set(['image', 'input_image', 'image_url', 'computer_screenshot']);
 /** Block types with an id beside their complete content. */
@@ -76,7 +94,7 @@ const PDF_TYPE = /^data:application\/pdf[;,]/i;
 
 /** Whether this member is rendered as text. Arguments of tool calls are, whatever their names. */
 export function isTextOnlyMember(parent: JsonObjectNode, member: string): boolean {
-  return (parent.parent === null && TEXT_ROOTS.has(member)) || (parent.rootMember === 'messages' && member === 'input');
+  return (parent.parent === null && TEXT_ROOTS.has(member)) || TEXT_MEMBERS[parent.rootMember]?.has(member) === true;
 }
 
 export class ContentFacts {
@@ -105,13 +123,19 @@ export class ContentFacts {
 
   /** Adds an object of the document, at its end. */
   add(object: JsonObjectNode): void {
-    if (object.name === 'cache_control') this.#addCaching(object);
+    if (object.name === 'cache_control' || object.name === 'cachepoint') this.#addCaching(object);
     // Undocumented, but providers read it: the image itself, or its address.
     if (object.values.has('image') && !object.isIgnored) this.images++;
     if (object.name === 'citations' && object.values.has('enabled')) this.hasCitations = true;
     if (object.isIgnored || object.parent === null || DESCRIPTIVE_MEMBERS.has(object.name)) return;
     if (object.name === 'source') return; // handled with its block
     const { values, objects } = object;
+    this.#addOpaque(values.get('thoughtsignature') ?? values.get('redactedcontent'));
+    if (values.has('fileuri')) this.hasExternalContent = true;
+    if (object.name === 'inlinedata') {
+      this.#addInlineData(object);
+      return;
+    }
     const type = this.#decodeMember(object, 'type') ?? '';
     if (RESULT_TYPES.has(type)) {
       this.#addOpaque(values.get('encrypted_content'));
@@ -122,7 +146,8 @@ export class ContentFacts {
       return;
     }
     const source = objects.get('source');
-    if (source !== undefined) this.#addSource(type, source);
+    if (source !== undefined && values.has('format')) this.#addConverseMedia(object, source);
+    else if (source !== undefined) this.#addSource(type, source);
     const image = values.get('image_url');
     if (image !== undefined && !objects.has('image_url')) this.#addImage(image);
     if (values.has('file_data')) this.#addDocument(values.get('file_data')!, false);
@@ -177,6 +202,28 @@ export class ContentFacts {
       if (isPdf) this.#addDocument(source.values.get('data')!, true);
       else this.hasExternalContent = true;
     } else if (kind !== 'text' && kind !== 'content') this.hasExternalContent = true;
+  }
+
+  /** Adds Google's media in the body. */
+  #addInlineData(object: JsonObjectNode): void {
+    const data = object.values.get('data');
+    const mimeType = this.#decodeMember(object, 'mimetype')?.toLowerCase() ?? '';
+    if (data === undefined || mimeType.startsWith('text/')) return;
+    if (mimeType.startsWith('image/')) {
+      this.images++;
+      this.mediaBytes += data.end - data.start;
+    } else if (mimeType === 'application/pdf') this.#addDocument(data, true);
+    else this.hasExternalContent = true; // sound or a film of unknown length
+  }
+
+  /** Adds an image, document, film or sound of Amazon's Converse. Images are counted with the block around them. */
+  #addConverseMedia({ name, values }: JsonObjectNode, source: JsonObjectNode): void {
+    const bytes = source.values.get('bytes');
+    const format = decodeStringAt(this.#body, values.get('format')) ?? '';
+    if (name === 'image') this.mediaBytes += bytes === undefined ? 0 : bytes.end - bytes.start;
+    else if (name === 'document' && (source.values.has('text') || source.values.has('content'))) return;
+    else if (name === 'document' && bytes !== undefined && format === 'pdf') this.#addDocument(bytes, true);
+    else if (name !== 'document' || bytes === undefined || !TEXT_FORMATS.has(format)) this.hasExternalContent = true;
   }
 
   /** Adds a PDF. `isPdf`: the media type is known; otherwise the string must be a PDF data URL. */

@@ -4,7 +4,8 @@ import { readFormReservationFacts } from './form-reservation-facts.js';
 import { readReservationFacts } from './reservation-facts.js';
 
 const CHAT = '/v1/chat/completions';
-const of = (body: object, path = CHAT) => readReservationFacts(Buffer.from(JSON.stringify(body)), path);
+const callOf = (path: string) => ({ format: 'openai', path, model: 'gpt-5' }) as const;
+const of = (body: object, path = CHAT) => readReservationFacts(Buffer.from(JSON.stringify(body)), callOf(path));
 
 test.each([
   [CHAT, { max_tokens: 5 }, { outputTokensMax: 5, answerCount: 1, inputCount: 1 }],
@@ -180,8 +181,8 @@ test('rejects a body with too many strings and objects', () => {
   const items = (count: number, item: string): Buffer =>
     Buffer.from(`{"metadata":[${`${item},`.repeat(count - 1)}${item}]}`);
   for (const item of ['{}', '""']) {
-    expect(readReservationFacts(items(249_990, item), CHAT)).toMatchObject({ hasExternalContent: false });
-    expect(readReservationFacts(items(250_000, item), CHAT)).toBe('invalid');
+    expect(readReservationFacts(items(249_990, item), callOf(CHAT))).toMatchObject({ hasExternalContent: false });
+    expect(readReservationFacts(items(250_000, item), callOf(CHAT))).toBe('invalid');
   }
 });
 

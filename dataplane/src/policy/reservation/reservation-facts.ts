@@ -2,6 +2,7 @@
  * Reads from a call's JSON body the facts that bound its cost. The document must have passed the strict validator
  * (policy/body/strict-json-validator.ts). A body without any bound is `unbounded`, and its call is rejected.
  */
+import type { UsageFormat } from '../../context/agent-context.js';
 import {
   countItems,
   decodeStringAt,
@@ -9,6 +10,7 @@ import {
   type JsonSpan,
   walkJson,
 } from '../../scan/walk-json-objects.js';
+import { DIALECT_MEMBERS, getBodyDialect, type MemberPath } from './body-dialect.js';
 import { type HostedToolLimits, readHostedToolLimits, TOOL_MEMBERS } from './hosted-tool-limits.js';
 import { type CacheTtl, CONTENT_MEMBERS, ContentFacts, isTextOnlyMember } from './non-text-content-facts.js';
 
@@ -35,6 +37,10 @@ export interface ReservationFacts {
   readonly hostedTools: HostedToolLimits;
   /** Number of partial images per requested image. */
   readonly partialImages: number;
+  /** Images that the call itself generates, where its path does not say so. */
+  readonly generatedImages: number;
+  /** Most search units of a ranking. */
+  readonly searchUnits: number;
   /** Seconds of audio in the request; null when unknown. */
   readonly audioSeconds: number | null;
 }
@@ -66,15 +72,21 @@ const TOOLS_MAX = 10_000;
 const FORMATS: readonly string[] = ['output_config', 'output_format', 'response_format'];
 /** Citable documents are split into sentences with a mark each. */
 const CITATION_TOKENS_RATIO = 2;
-const OUTPUT_MAXIMUM_MEMBERS: readonly string[] = [
+/** Numbers of answers or images. */
+const ANSWER_MEMBERS: readonly MemberPath[] = [
+  ['n'],
+  ['best_of'],
+  ['num_generations'],
+  ['generationconfig', 'candidatecount'],
+  ['parameters', 'samplecount'],
+  ['imagegenerationconfig', 'numberofimages'],
+];
+/** Watched members of the document. */
+const DOCUMENT_MEMBERS: readonly string[] = [
   'max_tokens',
   'max_completion_tokens',
   'max_output_tokens',
   'max_tokens_to_sample',
-];
-/** Watched members of the document. */
-const DOCUMENT_MEMBERS: readonly string[] = [
-  ...OUTPUT_MAXIMUM_MEMBERS,
   'n',
   'best_of',
   'background',
@@ -93,37 +105,99 @@ const DOCUMENT_MEMBERS: readonly string[] = [
   'plugins',
   'mcp_servers',
   'multi_agent',
+  'search_parameters',
+  'compound_custom',
+  'connectors',
 ];
-const WATCHED: ReadonlySet<string> = new Set([...DOCUMENT_MEMBERS, ...CONTENT_MEMBERS, ...TOOL_MEMBERS]);
 /** Members that make a provider run other models or tools, whose cost has no bound. */
-const UNBOUNDED_MEMBERS: readonly string[] = ['fallbacks', 'plugins', 'mcp_servers'];
+const UNBOUNDED_MEMBERS: readonly string[] = [
+  'fallbacks',
+  'plugins',
+  'mcp_servers',
+  'search_parameters',
+  'compound_custom',
+  'connectors',
+  'promptvariables',
+  'cachedcontent', // can have tools
+];
+/** Calls whose cost has no bound: pages of documents, films, work that continues after the response. */
+const UNBOUNDED_CALLS = /(?:\/ocr|\/async-invoke|:predictlongrunning|:batchgeneratecontent|\/interactions)$/;
+/** Members of Converse's `additionalModelRequestFields` that change neither the output's maximum nor the tools. */
+const HARMLESS_FIELDS: readonly string[] = [
+  'anthropic_beta',
+  'reasoning_config',
+  'reasoning_effort',
+  'reasoningconfig',
+  'inferenceconfig',
+  'thinking',
+  'top_k',
+  'topk',
+];
 const REFERENCE_MEMBERS: readonly string[] = ['previous_response_id', 'conversation', 'container'];
-const USUAL_TIERS: ReadonlySet<string> = new Set(['auto', 'default', 'standard', 'standard_only', 'flex', 'batch']);
-const FAST_TIERS: ReadonlySet<string> = new Set(['priority', 'fast']);
+/** Texts, images or requests of which each can fill the model's context window, by their member of the document. */
+const INPUT_LISTS: readonly string[] = ['texts', 'inputs', 'requests'];
+/** The samples of Imagen where the call states none. */
+const DEFAULT_SAMPLES = 4;
+/**
+ * A search unit is a query with 100 documents, and a document of more than 510 tokens counts as several
+ * (https://docs.cohere.com/docs/rerank). Assumes chunks of half that size, because the query is part of each.
+ */
+const DOCUMENTS_PER_SEARCH_UNIT = 100;
+const BYTES_PER_DOCUMENT = 255;
+const USUAL_TIERS: ReadonlySet<string> = new Set([
+  'auto',
+  'default',
+  'standard',
+  'standard_only',
+  'unspecified',
+  'flex',
+  'batch',
+  'reserved',
+]);
+const FAST_TIERS: ReadonlySet<string> = new Set(['priority', 'fast', 'optimized']);
+const WATCHED: ReadonlySet<string> = new Set([...DOCUMENT_MEMBERS, ...CONTENT_MEMBERS, ...TOOL_MEMBERS]);
+const WATCHED_BY_DIALECT: ReadonlySet<string> = new Set([...WATCHED, ...HARMLESS_FIELDS, ...DIALECT_MEMBERS]);
 const INTEGER = /^\d{1,12}$/;
 
-/** `path`: normalized as metering compares it (`normalizePath`). */
-export function readReservationFacts(body: Buffer, path: string): ReservationFacts | ReservationProblem {
+/** The call to which a body belongs. */
+interface BoundedCall {
+  readonly format: UsageFormat;
+  /** Normalized as metering compares it (`normalizePath`). */
+  readonly path: string;
+  readonly model: string;
+}
+
+export function readReservationFacts(body: Buffer, call: BoundedCall): ReservationFacts | ReservationProblem {
+  const dialect = getBodyDialect(call.format);
   const content = new ContentFacts(body);
   const tools: JsonObjectNode[] = [];
   let document: JsonObjectNode | null = null;
   let hasDuplicate = false;
   walkJson(body, {
-    watchedMembers: WATCHED,
+    watchedMembers: isVendorDialect(call.format) ? WATCHED : WATCHED_BY_DIALECT,
+    foldName: dialect.foldName,
+    exactNames: dialect.exactNames,
     shouldIgnore: isTextOnlyMember,
     onObjectEnd(object) {
       content.add(object);
       hasDuplicate ||= object.hasDuplicateMember && isInterpreted(object);
       if (object.parent === null) document = object;
-      else if (object.parent.parent === null && object.name === 'tools' && tools.length <= TOOLS_MAX)
-        tools.push(object);
+      else if (isTool(object) && tools.length <= TOOLS_MAX) tools.push(object);
     },
   });
   const facts =
     document === null || tools.length > TOOLS_MAX
       ? 'invalid'
-      : createReservationFacts(body, path, document, content, tools);
+      : createReservationFacts(body, call, document, content, tools);
   return hasDuplicate && facts !== 'unbounded' ? 'invalid' : facts;
+}
+
+const isVendorDialect = (format: UsageFormat): boolean => format === 'openai' || format === 'anthropic';
+
+/** Whether the object is in `tools` of the document, or of Converse's `toolConfig`. */
+function isTool({ name, parent }: JsonObjectNode): boolean {
+  if (name !== 'tools' || parent === null) return false;
+  return parent.parent === null || (parent.name === 'toolconfig' && parent.parent.parent === null);
 }
 
 /**
@@ -138,7 +212,7 @@ function isInterpreted({ isIgnored: ignored, rootMember: root, parent }: JsonObj
 
 function createReservationFacts(
   body: Buffer,
-  path: string,
+  { path, format, model }: BoundedCall,
   document: JsonObjectNode,
   content: ContentFacts,
   tools: readonly JsonObjectNode[],
@@ -151,20 +225,22 @@ function createReservationFacts(
   const agents = values.get('multi_agent');
   if (agents !== undefined && rawMember(body, objects.get('multi_agent'), 'enabled') !== 'false') return 'unbounded';
   // A stored prompt can add tools and images that are not in the body.
-  if (objects.has('prompt')) return 'unbounded';
-  const hosted = readHostedToolLimits(body, document, tools);
+  if (objects.has('prompt') || model.includes(':prompt/')) return 'unbounded';
+  if (UNBOUNDED_CALLS.test(path) || !areHarmless(objects.get('additionalmodelrequestfields'))) return 'unbounded';
+  const hosted = readHostedToolLimits(body, document, tools, format);
   if (hosted === null) return 'unbounded';
-  const stated = listMaximumMembers(path)
-    .map((member) => values.get(member))
+  const stated = getBodyDialect(format)
+    .maximumMembers(path, model)
+    .map((member) => findMember(document, member))
     .filter((span) => span !== undefined);
   const maxima = stated.map((span) => (span.isAltSpelling ? Number.NaN : parseIntegerAt(body, span)));
-  const answers = ['n', 'best_of'].map((member) => parseIntegerAt(body, values.get(member), 1));
+  const answers = ANSWER_MEMBERS.map((member) => parseIntegerAt(body, findMember(document, member), 1));
   const partialImages = parseIntegerAt(body, values.get('partial_images'), 0);
   if (maxima.length > 1 || [...maxima, ...answers, partialImages].includes(Number.NaN)) return 'invalid';
   const prompts = countArrayItems(body, values.get('prompt'));
   const isPrompted = path.endsWith('/completions') && !path.endsWith('/chat/completions');
   const prediction = values.get('prediction');
-  const isFramed = tools.length > 0 || FORMATS.some((member) => values.has(member));
+  const isFramed = !isVendorDialect(format) || tools.length > 0 || FORMATS.some((member) => values.has(member));
   const { mediaBytes, opaqueBytes, pageTextBytes } = content;
   const added = isFramed ? ADDED_TOKENS + tools.length * TOKENS_PER_TOOL + hosted.addedTokens : 0;
   // The provider appends the suffix to every prompt.
@@ -174,30 +250,58 @@ function createReservationFacts(
   return {
     outputTokensMax: maxima[0] ?? null,
     answerCount: Math.max(1, ...answers) * prompts,
-    inputCount: Math.max(prompts, path.endsWith('/embeddings') ? countArrayItems(body, values.get('input')) : 1),
+    inputCount: Math.max(
+      prompts,
+      path.endsWith('/embeddings') ? countArrayItems(body, values.get('input')) : 1,
+      ...INPUT_LISTS.map((member) => countArrayItems(body, values.get(member))),
+    ),
     textTokens: content.hasCitations ? CITATION_TOKENS_RATIO * (textBytes + pageTextBytes) : textBytes + pageTextBytes,
     predictedTokens: prediction === undefined || isPrompted ? 0 : prediction.end - prediction.start,
     inputImages: content.images,
     inputPages: content.pages,
     hasExternalContent:
       content.hasExternalContent || hosted.hasExternalContent || REFERENCE_MEMBERS.some((member) => values.has(member)),
-    speed: pickDearestSpeed(['service_tier', 'speed'].map((member) => parseSpeed(body, values.get(member)))),
+    speed: pickDearestSpeed(SPEED_MEMBERS.map((member) => parseSpeed(body, findMember(document, member)))),
     cacheTtl: content.cacheTtl,
     hostedTools: hosted,
     partialImages,
+    generatedImages: countGeneratedImages(path, model, Math.max(...answers)),
+    searchUnits: /\/rerank$/.test(path) || /rerank/.test(model) ? countSearchUnits(body, values.get('documents')) : 0,
     audioSeconds: path.includes('/audio/') && !path.endsWith('/speech') ? null : 0,
   };
 }
 
-/** The members that state an output maximum for this call. The provider ignores all others. */
-function listMaximumMembers(path: string): readonly string[] {
-  if (path.endsWith('/chat/completions')) return ['max_tokens', 'max_completion_tokens'];
-  if (path.endsWith('/completions') || path.endsWith('/messages')) return ['max_tokens'];
-  if (path.endsWith('/responses')) return ['max_output_tokens'];
-  if (path.endsWith('/complete')) return ['max_tokens_to_sample'];
-  return /\/(?:embeddings|moderations|images|audio|videos|compact|input_tokens|count_tokens)(?:\/|$)/.test(path)
-    ? []
-    : OUTPUT_MAXIMUM_MEMBERS;
+const SPEED_MEMBERS: readonly MemberPath[] = [
+  ['service_tier'],
+  ['speed'],
+  ['servicetier'],
+  ['servicetier', 'type'],
+  ['performanceconfig', 'latency'],
+];
+
+/** Undefined when the member is missing. */
+function findMember(document: JsonObjectNode, path: MemberPath): JsonSpan | undefined {
+  const span = document.values.get(path[0]);
+  if (path.length === 1 || span === undefined) return span;
+  const found = document.objects.get(path[0])?.values.get(path[1]!);
+  return found && { ...found, isAltSpelling: found.isAltSpelling === true || span.isAltSpelling === true };
+}
+
+/** Whether an object has no members but these. */
+const hasOnly = (object: JsonObjectNode | undefined, members: readonly string[]): boolean =>
+  object === undefined || members.filter((member) => object.values.has(member)).length === object.memberCount;
+
+const areHarmless = (fields: JsonObjectNode | undefined): boolean =>
+  hasOnly(fields, HARMLESS_FIELDS) && hasOnly(fields?.objects.get('inferenceconfig'), ['topk', 'top_k']);
+
+function countGeneratedImages(path: string, model: string, answers: number): number {
+  if (path.endsWith(':predict')) return Math.max(answers, DEFAULT_SAMPLES);
+  return path.endsWith('/invoke') && /canvas|-image/.test(model) ? answers : 0;
+}
+
+function countSearchUnits(body: Buffer, documents: JsonSpan | undefined): number {
+  const count = countArrayItems(body, documents) + Math.ceil(body.length / BYTES_PER_DOCUMENT);
+  return Math.ceil(count / DOCUMENTS_PER_SEARCH_UNIT);
 }
 
 /** Number of texts or token lists in an array; 1 for anything else. */
@@ -211,6 +315,7 @@ function parseIntegerAt(body: Buffer, span: JsonSpan | undefined, otherwise = 0)
   return INTEGER.test(text) ? Number(text) : Number.NaN;
 }
 
+const OPEN_BRACE = 0x7b;
 const RAW_BYTES_MAX = 16;
 const rawTextAt = (body: Buffer, { start, end }: JsonSpan): string =>
   body.toString('latin1', start, Math.min(end, start + RAW_BYTES_MAX));
@@ -223,7 +328,8 @@ function rawMember(body: Buffer, object: JsonObjectNode | undefined, member: str
 
 function parseSpeed(body: Buffer, span: JsonSpan | undefined): ServiceSpeed {
   if (span === undefined) return 'usual';
-  const tier = decodeStringAt(body, span) ?? '';
+  if (body[span.start] === OPEN_BRACE) return 'usual'; // its type is read
+  const tier = (decodeStringAt(body, span) ?? '').toLowerCase().replace(/^service_tier_/, '');
   if (USUAL_TIERS.has(tier)) return 'usual';
   return FAST_TIERS.has(tier) ? 'fast' : 'dearest';
 }

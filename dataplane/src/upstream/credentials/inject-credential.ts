@@ -4,7 +4,7 @@
  */
 import type { HeaderInjection, Injection } from '../../context/agent-context.js';
 import { decodeParamValue, editQueryParams } from './edit-query-params-byte-preserving.js';
-import { AUTH_QUERY_PARAM, type TokenPosition } from './find-gateway-token.js';
+import { AUTH_QUERY_PARAM, containsGatewayToken, type TokenPosition } from './find-gateway-token.js';
 
 /**
  * Appends the credential to `headers` (flat array) and returns the query to send (null = none). Removes every
@@ -83,32 +83,30 @@ function overrideWithAccountQueryParams(query: string | null, extra: Injection['
 
 /**
  * Returns the query without `apikey`, the parameter `alsoRemoved`, presigned signature parameters and any parameter that
- * holds the gateway token.
+ * holds a gateway token.
  */
 export function removeAuthParams(query: string | null, position: TokenPosition, alsoRemoved: string): string | null {
   if (query === null || query === '') return query;
-  if (position.headerName !== '' && !mayContainAuthParam(query, position.gatewayToken, alsoRemoved)) return query;
+  if (position.headerName !== '' && !mayContainAuthParam(query, alsoRemoved)) return query;
   return editQueryParams(
     query,
     (name, pair) =>
       name !== AUTH_QUERY_PARAM &&
       name !== alsoRemoved &&
       !isPresignedSignatureParam(name) &&
-      !containsToken(name, pair, position.gatewayToken),
+      !containsGatewayToken(name) &&
+      !containsGatewayToken(decodeParamValue(pair)),
   );
 }
 
-const containsToken = (name: string, pair: string, gatewayToken: string): boolean =>
-  name.includes(gatewayToken) || decodeParamValue(pair).includes(gatewayToken);
-
 /** Cheap test that avoids decoding each parameter. An escape may hide a name, so `%` counts as a hit. */
-function mayContainAuthParam(query: string, gatewayToken: string, alsoRemoved: string): boolean {
+function mayContainAuthParam(query: string, alsoRemoved: string): boolean {
   return (
     query.includes('%') ||
     query.includes(AUTH_QUERY_PARAM) ||
     query.includes(alsoRemoved) ||
     query.includes('-') ||
-    query.includes(gatewayToken)
+    containsGatewayToken(query)
   );
 }
 

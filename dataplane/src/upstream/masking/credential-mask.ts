@@ -149,6 +149,20 @@ export class BodyMasker {
     return rest;
   }
 
+  /**
+   * Returns what a body that is cut off ends with: `last`, bytes of the gateway's own, behind the held bytes. These may be
+   * the beginning of a credential whose end will not arrive, so they are released only if `last` begins with a byte that
+   * no credential contains, as the provider's next event would have.
+   */
+  endWith(last: Buffer): Buffer {
+    if (last[0]! < FIRST_GRAPH) {
+      const leaving = this.push(Buffer.from(last), true); // a copy, because it is masked in place
+      return Buffer.concat([this.released, leaving]);
+    }
+    this.discardHeld();
+    return last;
+  }
+
   /** Discards the held bytes. For a body that was cut off: they may be the beginning of a credential. */
   discardHeld(): void {
     this.#held = EMPTY;

@@ -11,6 +11,7 @@ export function createTestHeaderInjection(over: Partial<HeaderInjection>): Heade
     extraHeaders: [],
     extraQuery: [],
     dropHeaders: new Set(),
+    pathPrefix: null,
     secretForms: ['real-credential'],
     ...over,
   };
@@ -19,6 +20,7 @@ export function createTestHeaderInjection(over: Partial<HeaderInjection>): Heade
 export function createTestUpstream(over: Partial<Upstream>): Upstream {
   return {
     providerSlug: 'slug',
+    proxyName: over.providerSlug ?? 'slug',
     publicSlug: 'custom',
     accountId: '00000000-0000-7000-8000-000000000001',
     accountStatus: 'active',
@@ -30,11 +32,13 @@ export function createTestUpstream(over: Partial<Upstream>): Upstream {
     fleetKey: '',
     injection: createTestHeaderInjection({}),
     usageFormat: 'none',
+    usageRules: null,
     priceProvider: '',
     failureStatuses: new Set([500, 502, 503, 504]),
     failureExemptMarker: null,
     allowsWebSocket: false,
     sensitiveCalls: [],
+    opaqueCalls: [],
     policy: null,
     modelCalls: [],
     ...over,

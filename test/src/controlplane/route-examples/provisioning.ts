@@ -115,6 +115,11 @@ export const PROVISIONING_EXAMPLES: Examples = {
   },
   'DELETE /v1/api-keys/:id': { prepare: async (context) => ({ params: { id: await createKey(context) } }) },
   'GET /v1/providers': { otherProject: 200, prepare: () => ({}) },
+  'GET /v1/providers/:slug': {
+    otherProject: 200,
+    foreign: { slug: 200 },
+    prepare: () => ({ params: { slug: 'openai' } }),
+  },
   'GET /v1/providers/accounts': {
     prepare: async (context) => ({ query: { agentId: (await newAgent(context)).id } }),
   },

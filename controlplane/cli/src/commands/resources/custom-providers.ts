@@ -1,10 +1,12 @@
 /** `acg custom-providers`: manages the organization's custom providers. */
 
+import { readFile } from 'node:fs/promises';
 import { type BodyOf, fetchAllRows } from '../../api/call-api-operation.js';
 import { isUuid, notFoundError } from '../../api/find-by-name.js';
 import type { Invocation } from '../../invocation/invocation.js';
 import { choiceField, type Fields, mapField, parsedField, textField } from '../../options/field.js';
 import { appendValue } from '../../options/page-options-and-value-parsers.js';
+import { usage } from '../../terminal/cli-error.js';
 import type { Target } from '../descriptors/operation-target-from-arguments.js';
 import { listCommand } from '../descriptors/register-list-commands.js';
 import { commandGroup, operationCommand } from '../descriptors/register-operation-commands.js';
@@ -27,7 +29,30 @@ const PROVIDER_FIELDS = {
     'a call that is rejected unless the account allows it; repeatable',
     appendValue,
   ),
+  definition: mapField(
+    textField('--definition <file>', 'the provider in the format of provider files, instead of the other options'),
+    readDefinition,
+  ),
 } satisfies Fields<BodyOf<'PUT /v1/custom-providers/{id}'>>;
+
+/** Leaves out the members that only files of the operator have, so that such a file can be sent. */
+const OPERATOR_MEMBERS = ['$schema', 'slug', 'name', 'category', 'docs', 'prices', 'sdk', 'tests', 'reviewed'];
+
+/** Presets without the scopes of credentials and their source. */
+const withoutTexts = (presets: unknown): unknown =>
+  Array.isArray(presets) ? presets.map(({ name, calls }: Record<string, unknown>) => ({ name, calls })) : presets;
+
+async function readDefinition(file: string): Promise<Record<string, unknown>> {
+  let definition: unknown;
+  try {
+    definition = JSON.parse(await readFile(file, 'utf8'));
+  } catch (error) {
+    throw usage(`${file}: ${(error as Error).message}`);
+  }
+  if (typeof definition !== 'object' || definition === null) throw usage(`${file} must hold a JSON object`);
+  const entries = Object.entries(definition).filter(([name]) => !OPERATOR_MEMBERS.includes(name));
+  return Object.fromEntries(entries.map(([name, value]) => [name, name === 'presets' ? withoutTexts(value) : value]));
+}
 
 export const registerCustomProviderCommands = commandGroup(
   listCommand({
@@ -47,7 +72,10 @@ export const registerCustomProviderCommands = commandGroup(
     description: 'add a custom provider',
     operation: 'POST /v1/custom-providers',
     fields: { slug: textField('<slug>', 'its part of the path, e.g. groq'), ...PROVIDER_FIELDS },
-    body: (_run, { text }) => ({ displayName: text, baseUrl: '', authType: 'bearer' }),
+    body: (_run, { text, options }) => ({
+      displayName: text,
+      ...(options.definition === undefined ? { baseUrl: '', authType: 'bearer' } : {}),
+    }),
     print: (run, { provider }) => run.printSuccess(`${provider.slug}  ${provider.id}`),
     after: (run, { provider }) => run.printNote(`its key: acg accounts add ${provider.slug} --agent …`),
   }),
@@ -56,7 +84,7 @@ export const registerCustomProviderCommands = commandGroup(
     description: 'change a custom provider',
     operation: 'PUT /v1/custom-providers/{id}',
     target: PROVIDER,
-    fields: PROVIDER_FIELDS,
+    fields: { slug: textField('--slug <slug>', 'another part of the path'), ...PROVIDER_FIELDS },
     print: (run, { provider }) => run.printSuccess(provider.slug),
   }),
   operationCommand({

@@ -48,6 +48,7 @@ export const registerAccountCommands = commandGroup(
       { title: 'AGENT', cell: ({ agentName }) => agentName },
       { title: 'KEY', cell: ({ credentialId }) => (credentialId === null ? 'own' : `shared ${credentialId}`) },
       { title: 'SENSITIVE', cell: ({ allowSensitivePaths }) => (allowSensitivePaths ? 'allowed' : 'rejected') },
+      { title: 'OPAQUE', cell: ({ allowOpaque }) => (allowOpaque ? 'allowed' : 'rejected') },
       { title: 'CREATED', cell: ({ createdAt }) => formatDay(createdAt) },
       { title: 'ID', cell: ({ id }) => id },
     ],
@@ -79,7 +80,11 @@ export const registerAccountCommands = commandGroup(
     target: ACCOUNT,
     fields: {
       allowSensitivePaths: mapField(
-        choiceField('<sensitive-paths>', 'calls that hand out credentials', ['allow', 'refuse']),
+        choiceField('[sensitive-paths]', 'calls that hand out credentials', ['allow', 'refuse']),
+        (choice) => choice === 'allow',
+      ),
+      allowOpaque: mapField(
+        choiceField('--opaque <choice>', 'calls whose path does not say what they do', ['allow', 'refuse']),
         (choice) => choice === 'allow',
       ),
     },
@@ -99,6 +104,7 @@ interface AddOptions extends CredentialOptions {
   readonly agent?: string;
   readonly test?: true;
   readonly allowSensitivePaths?: true;
+  readonly allowOpaque?: true;
 }
 
 function registerAddCommand(group: Command, { begin }: ProgramInterface): void {
@@ -108,21 +114,24 @@ function registerAddCommand(group: Command, { begin }: ProgramInterface): void {
     .argument('<provider>', 'its slug, e.g. openai')
     .option('--agent <agent>', 'whose it is')
     .option('--test', 'ask the provider first whether it takes the key')
-    .option('--allow-sensitive-paths', 'let calls pass that hand out credentials');
+    .option('--allow-sensitive-paths', 'let calls pass that hand out credentials')
+    .option('--allow-opaque', 'let calls pass whose path does not say what they do, such as GraphQL');
   for (const option of CREDENTIAL_OPTIONS) command.addOption(option);
-  command.action(async (providerSlug: string, { agent, test, allowSensitivePaths, ...key }: AddOptions) => {
-    const run = begin();
-    const client = await run.getClient();
-    const agentId = await findAgentId(run, requireAgentName(run, agent));
-    const credentials = await readOptionCredentials(run, providerSlug, key);
-    if (test === true) {
-      const { ok, hint } = await client.post('/v1/providers/accounts/test', { body: { providerSlug, credentials } });
-      const why = hint === null ? '' : `: ${hint}`;
-      if (!ok) throw new CliError(EXIT_CODES.failed, `${providerSlug} does not accept the key${why}`);
-    }
-    const body = { agentId, providerSlug, credentials, ...omitUndefined({ allowSensitivePaths }) };
-    const answer = await client.post('/v1/providers/accounts', { body });
-    run.printResult(answer, () => run.printSuccess(`${answer.account.providerSlug}  ${answer.account.id}`));
-    run.printNote(`try it: acg accounts test ${answer.account.id}`);
-  });
+  command.action(
+    async (providerSlug: string, { agent, test, allowSensitivePaths, allowOpaque, ...key }: AddOptions) => {
+      const run = begin();
+      const client = await run.getClient();
+      const agentId = await findAgentId(run, requireAgentName(run, agent));
+      const credentials = await readOptionCredentials(run, providerSlug, key);
+      if (test === true) {
+        const { ok, hint } = await client.post('/v1/providers/accounts/test', { body: { providerSlug, credentials } });
+        const why = hint === null ? '' : `: ${hint}`;
+        if (!ok) throw new CliError(EXIT_CODES.failed, `${providerSlug} does not accept the key${why}`);
+      }
+      const body = { agentId, providerSlug, credentials, ...omitUndefined({ allowSensitivePaths, allowOpaque }) };
+      const answer = await client.post('/v1/providers/accounts', { body });
+      run.printResult(answer, () => run.printSuccess(`${answer.account.providerSlug}  ${answer.account.id}`));
+      run.printNote(`try it: acg accounts test ${answer.account.id}`);
+    },
+  );
 }

@@ -3,6 +3,8 @@ import { showErrorToast, showToast } from './toast.js';
 
 interface CredentialTestResult {
   readonly ok: boolean;
+  /** What was called; null: nothing. */
+  readonly call: string | null;
   /** Null: the provider did not respond. */
   readonly status: number | null;
   readonly latencyMs: number;
@@ -10,8 +12,8 @@ interface CredentialTestResult {
 }
 
 export const CREDENTIAL_TEST_TOASTS = {
-  onSuccess({ ok, status, hint, latencyMs }: CredentialTestResult) {
-    const answer = status === null ? '' : ` It responded with ${status} after ${latencyMs} ms.`;
+  onSuccess({ ok, call, status, hint, latencyMs }: CredentialTestResult) {
+    const answer = status === null ? '' : ` ${call ?? 'The call'} responded with ${status} after ${latencyMs} ms.`;
     if (ok) showToast(`The provider accepted the credential.${answer}`);
     else showErrorToast(new Error(`${hint ?? 'The provider rejected the credential.'}${answer}`));
   },

@@ -1,5 +1,5 @@
 /** Inputs for the credential fields of a provider, as the API describes them. */
-import { PasswordInput, TextInput } from '@mantine/core';
+import { NativeSelect, PasswordInput, TextInput } from '@mantine/core';
 import type { FormErrors } from './server-errors-at-form-fields.js';
 
 export interface CredentialField {
@@ -9,6 +9,10 @@ export interface CredentialField {
   readonly secret: boolean;
   readonly placeholder: string | null;
   readonly hint: string | null;
+  /** What a value must look like. */
+  readonly looksLike: string | null;
+  /** The allowed values; null: any. */
+  readonly values: readonly string[] | null;
 }
 
 type CredentialValues = Readonly<Record<string, string>>;
@@ -26,13 +30,29 @@ export const credentialFieldLabels = (fields: readonly CredentialField[] = []): 
   Object.fromEntries(fields.map(({ name, label }) => [`${BODY_FIELD}.${name}`, label]));
 
 export const CredentialFields = ({ fields, values, onChange, errors }: CredentialFieldsProps) =>
-  fields.map(({ name, label, required, secret, placeholder, hint }) => {
+  fields.map(({ name, label, required, secret, placeholder, hint, looksLike, values: allowed }) => {
+    const title = required ? label : `${label} (optional)`;
+    if (allowed !== null) {
+      return (
+        <NativeSelect
+          key={name}
+          label={title}
+          description={hint}
+          data={[{ value: '', label: required ? 'Select one' : 'Default' }, ...allowed]}
+          required={required}
+          withAsterisk={false}
+          error={errors.fieldError(`${BODY_FIELD}.${name}`)}
+          value={values[name] ?? ''}
+          onChange={(event) => onChange({ ...values, [name]: event.currentTarget.value })}
+        />
+      );
+    }
     const Input = secret ? PasswordInput : TextInput;
     return (
       <Input
         key={name}
-        label={required ? label : `${label} (optional)`}
-        description={hint}
+        label={title}
+        description={[hint, looksLike === null ? null : `Looks like ${looksLike}.`].filter(Boolean).join(' ')}
         placeholder={placeholder ?? ''}
         required={required}
         withAsterisk={false}

@@ -8,7 +8,7 @@ import { RelativeTime } from '../../components/feedback/relative-time.js';
 import { type Column, DataTable } from '../../components/tables/data-table.js';
 import { formatCents, formatCount, formatMilliseconds, NO_VALUE } from '../../format/format.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
-import { providerLabel } from '../../messages/built-in-provider-names.js';
+import { providerLabel } from '../../messages/provider-labels.js';
 import type { Agent } from '../../resources/agent-account-and-key-hooks.js';
 
 const PAGE_SIZE = 25;

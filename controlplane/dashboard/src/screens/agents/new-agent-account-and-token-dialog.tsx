@@ -12,9 +12,11 @@ import { useFormDraft } from '../../api/form-drafts-across-sign-in.js';
 import { queryClient } from '../../api/query-client.js';
 import { RestoreFocusOnClose } from '../../components/focus/restore-focus-on-close.js';
 import { BudgetAmountInput } from '../../components/forms/budget-amount-input.js';
-import { CredentialFields, credentialFieldLabels, omitEmptyFields } from '../../components/forms/credential-fields.js';
+import { credentialFieldLabels, omitEmptyFields } from '../../components/forms/credential-fields.js';
+import { EMPTY_ACCOUNT, ProviderAccountFields } from '../../components/forms/provider-account-fields.js';
+import { ProviderSelect } from '../../components/forms/provider-select.js';
 import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
-import { CodeSnippetTabs } from '../../components/secrets/code-snippet-tabs.js';
+import { LazyCodeSnippetTabs } from '../../components/secrets/lazy-code-snippet-tabs.js';
 import { SecretDialog } from '../../components/secrets/secret-dialog.js';
 import { dollarInputToCents } from '../../format/format.js';
 import { useAddAccount, useCreateKey, useProjects, useProviders } from '../../resources/agent-account-and-key-hooks.js';
@@ -49,7 +51,7 @@ export function NewAgentDialog({ onToken, onClose }: NewAgentDialogProps) {
   if (token !== null) {
     return (
       <SecretDialog title="Gateway token" secret={token.secret} onStored={() => openAgentPage(token.agentId)}>
-        <CodeSnippetTabs providerSlug={token.providerSlug} token={token.secret} />
+        <LazyCodeSnippetTabs providerSlug={token.providerSlug} token={token.secret} />
       </SecretDialog>
     );
   }
@@ -73,7 +75,7 @@ function NewAgentForm({ onClose, onToken, onCreated }: NewAgentFormProps) {
   const providers = useProviders();
   const addAccount = useAddAccount();
   const createKey = useCreateKey();
-  const [credentials, setCredentials] = useState<Readonly<Record<string, string>>>({});
+  const [account, setAccount] = useState(EMPTY_ACCOUNT);
   /** Completed steps; a retry continues after them. */
   const [completedSteps, setCompletedSteps] = useFormDraft<{ readonly agentId?: string; readonly account?: true }>(
     'new agent made',
@@ -97,7 +99,8 @@ function NewAgentForm({ onClose, onToken, onCreated }: NewAgentFormProps) {
         void queryClient.invalidateQueries({ queryKey: ['agents'] });
       }
       if (providerSlug !== '' && completedSteps.account === undefined) {
-        await addAccount.mutateAsync({ agentId, providerSlug, credentials: omitEmptyFields(credentials) });
+        const { credentials, allowOpaque } = account;
+        await addAccount.mutateAsync({ agentId, providerSlug, credentials: omitEmptyFields(credentials), allowOpaque });
         setCompletedSteps({ agentId, account: true });
       }
       if (!token) return { agentId, secretKey: null };
@@ -142,27 +145,21 @@ function NewAgentForm({ onClose, onToken, onCreated }: NewAgentFormProps) {
           />
         </Group>
         <Divider label="Provider" labelPosition="left" />
-        <Select
+        <ProviderSelect
           label="Provider (optional)"
           placeholder="Add one later"
           clearable
           clearButtonProps={{ 'aria-label': 'Clear provider' }}
-          data={(providers.data ?? []).map(({ slug, displayName }) => ({ value: slug, label: displayName }))}
           disabled={completedSteps.account === true}
-          {...form.getInputProps('provider')}
           error={errors.fieldError('providerSlug')}
-          onChange={(value) => {
-            form.setFieldValue('provider', value ?? '');
-            setCredentials({});
+          value={form.values.provider}
+          onChange={(slug) => {
+            form.setFieldValue('provider', slug);
+            setAccount(EMPTY_ACCOUNT);
           }}
         />
         {provider !== undefined && (
-          <CredentialFields
-            fields={provider.credentialFields}
-            values={credentials}
-            onChange={setCredentials}
-            errors={errors}
-          />
+          <ProviderAccountFields provider={provider} values={account} onChange={setAccount} errors={errors} />
         )}
         <Divider label="Gateway token" labelPosition="left" />
         <Switch label="Create a gateway token (shown once)" {...form.getInputProps('token', { type: 'checkbox' })} />

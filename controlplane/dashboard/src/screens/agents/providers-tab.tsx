@@ -1,5 +1,5 @@
 /** The Providers tab of an agent: its provider accounts. */
-import { Button, Group, Modal, Select, Stack } from '@mantine/core';
+import { Button, Group, Modal, Stack } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
@@ -9,8 +9,10 @@ import { EmptyState } from '../../components/feedback/empty-state.js';
 import { RelativeTime } from '../../components/feedback/relative-time.js';
 import { StatusBadge } from '../../components/feedback/status-badge.js';
 import { ConfirmDialog } from '../../components/forms/confirm-dialog.js';
-import { CredentialFields, credentialFieldLabels, omitEmptyFields } from '../../components/forms/credential-fields.js';
+import { credentialFieldLabels, omitEmptyFields } from '../../components/forms/credential-fields.js';
 import { Form } from '../../components/forms/form-with-server-errors.js';
+import { EMPTY_ACCOUNT, ProviderAccountFields } from '../../components/forms/provider-account-fields.js';
+import { ProviderSelect } from '../../components/forms/provider-select.js';
 import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
 import { DataTable } from '../../components/tables/data-table.js';
 import {
@@ -111,36 +113,31 @@ const LABELS = { providerSlug: 'Provider', agent: 'Agent' };
 function AddProviderForm({ agentId, onDone }: { readonly agentId: string; readonly onDone: () => void }) {
   const providers = useProviders();
   const add = useAddAccount();
-  const [slug, setSlug] = useState<string | null>('openai');
-  const [credentials, setCredentials] = useState<Readonly<Record<string, string>>>({});
+  const [slug, setSlug] = useState('openai');
+  const [account, setAccount] = useState(EMPTY_ACCOUNT);
   const provider = providers.data?.find((one) => one.slug === slug);
   const errors = formErrors(add.error, { ...LABELS, ...credentialFieldLabels(provider?.credentialFields) });
   return (
     <Form
       errors={errors}
       onSubmit={() => {
-        if (slug === null) return;
-        add.mutate({ agentId, providerSlug: slug, credentials: omitEmptyFields(credentials) }, { onSuccess: onDone });
+        const { credentials, allowOpaque } = account;
+        add.mutate(
+          { agentId, providerSlug: slug, credentials: omitEmptyFields(credentials), allowOpaque },
+          { onSuccess: onDone },
+        );
       }}
     >
-      <Select
-        label="Provider"
+      <ProviderSelect
         error={errors.fieldError('providerSlug') ?? errors.fieldError('agent')}
-        data={(providers.data ?? []).map((one) => ({ value: one.slug, label: one.displayName }))}
-        allowDeselect={false}
         value={slug}
         onChange={(value) => {
           setSlug(value);
-          setCredentials({});
+          setAccount(EMPTY_ACCOUNT);
         }}
       />
       {provider !== undefined && (
-        <CredentialFields
-          fields={provider.credentialFields}
-          values={credentials}
-          onChange={setCredentials}
-          errors={errors}
-        />
+        <ProviderAccountFields provider={provider} values={account} onChange={setAccount} errors={errors} />
       )}
       <Group justify="flex-end">
         <Button type="submit" loading={add.isPending}>

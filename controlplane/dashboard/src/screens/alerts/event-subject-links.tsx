@@ -2,7 +2,7 @@
 import { Anchor, Button, Stack } from '@mantine/core';
 import { Link } from 'wouter';
 import { NO_VALUE } from '../../format/format.js';
-import { providerLabel } from '../../messages/built-in-provider-names.js';
+import { providerLabel } from '../../messages/provider-labels.js';
 
 interface EventSubjectLinksProps {
   readonly event: string;

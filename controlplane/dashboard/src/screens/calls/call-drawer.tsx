@@ -18,7 +18,7 @@ import {
   formatMilliseconds,
   NO_VALUE,
 } from '../../format/format.js';
-import { providerLabel } from '../../messages/built-in-provider-names.js';
+import { providerLabel } from '../../messages/provider-labels.js';
 import type { CallFilters, CallRow } from './fetch-calls-and-format-fields.js';
 
 interface CallDrawerProps {

@@ -8,7 +8,7 @@ import { PageHeader } from '../../components/layout/page-header.js';
 import { DataTable } from '../../components/tables/data-table.js';
 import { formatLocalTimeInput, formatUsd } from '../../format/format.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
-import { providerLabel } from '../../messages/built-in-provider-names.js';
+import { providerLabel } from '../../messages/provider-labels.js';
 import { CallDrawer } from './call-drawer.js';
 import { CallFilterBar } from './call-filters.js';
 import { CallTime } from './call-time.js';

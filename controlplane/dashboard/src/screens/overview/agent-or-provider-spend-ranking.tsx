@@ -7,7 +7,7 @@ import { EmptyState } from '../../components/feedback/empty-state.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import type { Period } from '../../components/forms/period-control.js';
 import { formatCount, formatUsd } from '../../format/format.js';
-import { providerLabel } from '../../messages/built-in-provider-names.js';
+import { providerLabel } from '../../messages/provider-labels.js';
 
 const ROWS_SHOWN = 5;
 

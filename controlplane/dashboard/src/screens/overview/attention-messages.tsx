@@ -4,7 +4,7 @@ import type { api } from '../../api/api-client.js';
 import { BudgetBar } from '../../components/feedback/budget-bar.js';
 import { RelativeTime } from '../../components/feedback/relative-time.js';
 import { formatCount } from '../../format/format.js';
-import { providerLabel } from '../../messages/built-in-provider-names.js';
+import { providerLabel } from '../../messages/provider-labels.js';
 
 type AttentionResponse = Awaited<ReturnType<typeof api.get<'/v1/attention'>>>;
 export type AttentionGroup = AttentionResponse['attention'][number];

@@ -4,7 +4,7 @@ import { Link } from 'wouter';
 import { EmptyState } from '../../components/feedback/empty-state.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { RelativeTime } from '../../components/feedback/relative-time.js';
-import { providerLabel } from '../../messages/built-in-provider-names.js';
+import { providerLabel } from '../../messages/provider-labels.js';
 import { useLatestEvents } from '../../resources/has-unseen-alerts-in-this-browser.js';
 import { useEventTypes } from '../../resources/use-event-types.js';
 

@@ -21,7 +21,7 @@ import {
   NO_VALUE,
 } from '../../format/format.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
-import { providerLabel } from '../../messages/built-in-provider-names.js';
+import { providerLabel } from '../../messages/provider-labels.js';
 import { AgentOrProviderSpendRanking } from './agent-or-provider-spend-ranking.js';
 import { AttentionList } from './attention-list.js';
 import { LatestEvents } from './latest-events.js';

@@ -11,13 +11,15 @@ import { RelativeTime } from '../../components/feedback/relative-time.js';
 import { StatusBadge } from '../../components/feedback/status-badge.js';
 import { showToast } from '../../components/feedback/toast.js';
 import { ConfirmDialog } from '../../components/forms/confirm-dialog.js';
+import { lazyComponent } from '../../components/layout/lazy-component-no-suspense-delay.js';
 import { DataTable } from '../../components/tables/data-table.js';
 import { RowActionButton } from '../../components/tables/row-action-button.js';
 import { useProjects } from '../../resources/agent-account-and-key-hooks.js';
 import { useRemoveAccount, useTestAccount } from '../../resources/provider-account-mutations.js';
-import { NewAccountDialog } from './new-account-dialog.js';
 import { RotateAccountDialog } from './rotate-account-dialog.js';
 import { type Account, useAccountList, useProviderName } from './use-account-list.js';
+
+const NewAccountDialog = lazyComponent(async () => (await import('./new-account-dialog.js')).NewAccountDialog, null);
 
 const PAGE_SIZE = 50;
 const STATUSES = [
@@ -133,6 +135,11 @@ export function AccountsTab({ values, onChange, onClear, filtered }: AccountsTab
           {
             header: 'Sensitive calls',
             cell: ({ allowSensitivePaths }) => (allowSensitivePaths ? 'allowed' : 'rejected'),
+            wideOnly: true,
+          },
+          {
+            header: 'Opaque calls',
+            cell: ({ allowOpaque }) => (allowOpaque ? 'allowed' : 'rejected'),
             wideOnly: true,
           },
           { header: 'Added', cell: ({ createdAt }) => <RelativeTime at={createdAt} /> },

@@ -20,6 +20,8 @@ function formatAuthLine({ authType, authName, authPrefix }: AuthSettings): strin
       return 'authorization: Basic base64(<user name>:<password>)';
     case 'query':
       return `?${authName ?? '<name>'}=${KEY_PLACEHOLDER}`;
+    case 'path':
+      return `/${KEY_PLACEHOLDER}/… in front of each path`;
     case 'sigv4':
       return 'authorization: AWS4-HMAC-SHA256 <signature of the request>';
     default:

@@ -1,5 +1,5 @@
 /** The Catalogue tab: custom providers, which can be edited, and built-in ones. */
-import { Group, SimpleGrid, Skeleton, Stack, Title } from '@mantine/core';
+import { Group, NativeSelect, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
@@ -11,12 +11,19 @@ import { EmptyState } from '../../components/feedback/empty-state.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { showToast } from '../../components/feedback/toast.js';
 import { ConfirmDialog } from '../../components/forms/confirm-dialog.js';
+import { SearchInput } from '../../components/forms/search-input.js';
+import { lazyComponent } from '../../components/layout/lazy-component-no-suspense-delay.js';
 import { RowActionButton } from '../../components/tables/row-action-button.js';
+import { PROVIDER_CATEGORIES } from '../../messages/provider-categories.js';
 import { useProviders } from '../../resources/agent-account-and-key-hooks.js';
 import { invalidateAccounts } from '../../resources/provider-account-mutations.js';
-import { CustomProviderDialog } from './custom-provider-dialog.js';
 import { ProviderCard } from './provider-card.js';
-import { type CustomProvider, isCustomProvider } from './provider-types.js';
+import { type CustomProvider, isCustomProvider, type Provider } from './provider-types.js';
+
+const CustomProviderDialog = lazyComponent(
+  async () => (await import('./custom-provider-dialog.js')).CustomProviderDialog,
+  null,
+);
 
 /** Refetches accounts, too: a changed or deleted provider may put their credentials out of use or delete them. */
 const refreshProvidersAndAccounts = (): void => {
@@ -96,16 +103,7 @@ export function CatalogueTab() {
           ))}
         </SimpleGrid>
       </Stack>
-      <Stack gap="md" component="section" aria-label="Built-in">
-        <Title order={2}>Built-in</Title>
-        <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} spacing="md">
-          {providers.data
-            .filter(({ builtIn }) => builtIn)
-            .map((provider) => (
-              <ProviderCard key={provider.slug} provider={provider} />
-            ))}
-        </SimpleGrid>
-      </Stack>
+      <BuiltInProviders providers={providers.data.filter(({ builtIn }) => builtIn)} />
       {edited !== null && (
         <CustomProviderDialog
           provider={edited === 'new' ? null : edited}
@@ -131,6 +129,44 @@ export function CatalogueTab() {
           Deletes the credentials stored for it, too. Agents’ calls to it are rejected from now on.
         </ConfirmDialog>
       )}
+    </Stack>
+  );
+}
+
+function BuiltInProviders({ providers }: { readonly providers: readonly Provider[] }) {
+  const [search, setSearch] = useState('');
+  const [category, setCategory] = useState('');
+  const wanted = search.trim().toLowerCase();
+  const found = providers.filter(
+    (provider) =>
+      (category === '' || provider.category === category) &&
+      (provider.displayName.toLowerCase().includes(wanted) || provider.slug.includes(wanted)),
+  );
+  return (
+    <Stack gap="md" component="section" aria-label="Built-in">
+      <Group justify="space-between" align="flex-end">
+        <Title order={2}>Built-in</Title>
+        <Group gap="sm">
+          <SearchInput label="Search providers" placeholder="Name" value={search} onChange={setSearch} />
+          <NativeSelect
+            aria-label="Category"
+            data={[
+              { value: '', label: 'All categories' },
+              ...PROVIDER_CATEGORIES.flatMap((one) =>
+                one.category === null ? [] : { value: one.category, label: one.title },
+              ),
+            ]}
+            value={category}
+            onChange={(event) => setCategory(event.currentTarget.value)}
+          />
+        </Group>
+      </Group>
+      {found.length === 0 && <Text c="dimmed">No built-in provider matches.</Text>}
+      <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} spacing="md">
+        {found.map((provider) => (
+          <ProviderCard key={provider.slug} provider={provider} />
+        ))}
+      </SimpleGrid>
     </Stack>
   );
 }

@@ -1,7 +1,8 @@
-/** Creates or edits a custom provider, with a preview of how its credential is sent. */
-import { NativeSelect, TextInput } from '@mantine/core';
+/** Creates or edits a custom provider: by a form with a preview of how its credential is sent, or by a definition. */
+import { NativeSelect, Textarea, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { api } from '../../api/api-client.js';
+import { FieldError } from '../../api/field-error.js';
 import { useFormDraft } from '../../api/form-drafts-across-sign-in.js';
 import { FormDialog } from '../../components/forms/form-dialog.js';
 import { NameInput } from '../../components/forms/name-input.js';
@@ -26,12 +27,33 @@ type UsageFormat = (typeof USAGE_FORMATS)[number]['value'];
 
 const LABELS = {
   displayName: 'Name',
+  definition: 'Definition',
   slug: 'Slug',
   baseUrl: 'Base URL',
   authType: 'Authentication',
   authPrefix: 'Prefix',
   usageFormat: 'Usage format',
 };
+
+const DEFINITION_EXAMPLE = {
+  credentials: {
+    kind: 'api_key',
+    fields: [{ name: 'apiKey', label: 'API key', secret: true, required: true }],
+  },
+  origins: { default: 'https://api.example.com' },
+  inject: [{ header: 'authorization', value: 'Bearer {apiKey}' }],
+  usage: { format: 'none' },
+  sensitive: [{ call: '* /v1/keys/**' }],
+};
+
+function parseDefinition(text: string): Record<string, never> {
+  try {
+    // The OpenAPI document does not type its members.
+    return JSON.parse(text) as Record<string, never>;
+  } catch (error) {
+    throw new FieldError('definition', (error as Error).message);
+  }
+}
 
 interface CustomProviderDialogProps {
   /** Null: a new provider. */
@@ -55,6 +77,14 @@ export function CustomProviderDialog({ provider, onClose, onSaved }: CustomProvi
     `${draft} format`,
     (provider?.usageFormat as UsageFormat | null | undefined) ?? '',
   );
+  const [described, setDescribed] = useFormDraft<'form' | 'definition'>(
+    `${draft} described`,
+    provider === null || provider.definition === null ? 'form' : 'definition',
+  );
+  const [definition, setDefinition] = useFormDraft(
+    `${draft} definition`,
+    JSON.stringify(provider?.definition ?? DEFINITION_EXAMPLE, null, 2),
+  );
   const hasAuthName = authType === 'header' || authType === 'query';
   const settings = {
     authType,
@@ -63,9 +93,13 @@ export function CustomProviderDialog({ provider, onClose, onSaved }: CustomProvi
   };
   const save = useMutation({
     mutationFn: () => {
-      const body = { displayName, baseUrl: baseUrl.trim(), ...settings, usageFormat: format === '' ? null : format };
+      const rules =
+        described === 'definition'
+          ? { definition: parseDefinition(definition) }
+          : { baseUrl: baseUrl.trim(), ...settings, usageFormat: format === '' ? null : format };
+      const body = { slug, displayName, ...rules };
       return provider === null
-        ? api.post('/v1/custom-providers', { body: { slug, ...body } })
+        ? api.post('/v1/custom-providers', { body })
         : api.put('/v1/custom-providers/{id}', { params: { path: { id: provider.id } }, body });
     },
     onSuccess: () => onSaved(displayName),
@@ -88,66 +122,99 @@ export function CustomProviderDialog({ provider, onClose, onSaved }: CustomProvi
       <TextInput
         label="Slug"
         error={errors.fieldError('slug')}
-        description={provider === null ? 'Part of the URL that agents call: a-z, 0-9 and -.' : 'Cannot be changed.'}
+        description={
+          provider === null
+            ? 'Part of the URL that agents call: a-z, 0-9 and -.'
+            : 'Part of the URL that agents call. A new slug changes that URL for all agents.'
+        }
         required
         minLength={2}
         maxLength={40}
         pattern="[a-z0-9\-]+"
         autoComplete="off"
-        readOnly={provider !== null}
         value={slug}
         onChange={(event) => setSlug(event.currentTarget.value)}
       />
-      <TextInput
-        label="Base URL"
-        error={errors.fieldError('baseUrl')}
-        description={provider === null ? undefined : 'If the host changes, all accounts need their credentials again.'}
-        placeholder="https://api.example.com/v1"
-        type="url"
-        required
-        autoComplete="off"
-        value={baseUrl}
-        onChange={(event) => setBaseUrl(event.currentTarget.value.trim())}
-      />
       <NativeSelect
-        label="Authentication"
-        error={errors.fieldError('authType')}
-        data={[...AUTH_TYPES]}
-        value={authType}
-        onChange={(event) => setAuthType(event.currentTarget.value as AuthType)}
+        label="Described by"
+        data={[
+          { value: 'form', label: 'Address and credential' },
+          { value: 'definition', label: 'Definition (JSON)' },
+        ]}
+        value={described}
+        onChange={(event) => setDescribed(event.currentTarget.value as 'form' | 'definition')}
+        disabled={provider !== null}
       />
-      {hasAuthName && (
-        <TextInput
-          label={authType === 'header' ? 'Header name' : 'Parameter name'}
-          error={errors.fieldError('authName')}
-          placeholder={authType === 'header' ? 'X-Api-Token' : 'api_key'}
+      {described === 'definition' ? (
+        <Textarea
+          label="Definition"
+          description="The format of provider files: credentials, addresses, injection, usage, sensitive calls."
+          error={errors.fieldError('definition')}
           required
-          maxLength={100}
-          autoComplete="off"
-          value={name}
-          onChange={(event) => setName(event.currentTarget.value.trim())}
+          autosize
+          minRows={12}
+          maxRows={24}
+          spellCheck={false}
+          ff="monospace"
+          value={definition}
+          onChange={(event) => setDefinition(event.currentTarget.value)}
         />
+      ) : (
+        <>
+          <TextInput
+            label="Base URL"
+            error={errors.fieldError('baseUrl')}
+            description={
+              provider === null ? undefined : 'If the host changes, all accounts need their credentials again.'
+            }
+            placeholder="https://api.example.com/v1"
+            type="url"
+            required
+            autoComplete="off"
+            value={baseUrl}
+            onChange={(event) => setBaseUrl(event.currentTarget.value.trim())}
+          />
+          <NativeSelect
+            label="Authentication"
+            error={errors.fieldError('authType')}
+            data={[...AUTH_TYPES]}
+            value={authType}
+            onChange={(event) => setAuthType(event.currentTarget.value as AuthType)}
+          />
+          {hasAuthName && (
+            <TextInput
+              label={authType === 'header' ? 'Header name' : 'Parameter name'}
+              error={errors.fieldError('authName')}
+              placeholder={authType === 'header' ? 'X-Api-Token' : 'api_key'}
+              required
+              maxLength={100}
+              autoComplete="off"
+              value={name}
+              onChange={(event) => setName(event.currentTarget.value.trim())}
+            />
+          )}
+          {authType === 'header' && (
+            <TextInput
+              label="Prefix (optional)"
+              error={errors.fieldError('authPrefix')}
+              description="Sent before the key exactly as entered, including spaces."
+              placeholder="Token "
+              maxLength={64}
+              autoComplete="off"
+              value={prefix}
+              onChange={(event) => setPrefix(event.currentTarget.value)}
+            />
+          )}
+          <NativeSelect
+            label="Usage format"
+            error={errors.fieldError('usageFormat')}
+            data={[...USAGE_FORMATS]}
+            value={format}
+            onChange={(event) => setFormat(event.currentTarget.value as UsageFormat)}
+          />
+          <RequestPreview slug={slug} baseUrl={baseUrl} {...settings} />
+        </>
       )}
-      {authType === 'header' && (
-        <TextInput
-          label="Prefix (optional)"
-          error={errors.fieldError('authPrefix')}
-          description="Sent before the key exactly as entered, including spaces."
-          placeholder="Token "
-          maxLength={64}
-          autoComplete="off"
-          value={prefix}
-          onChange={(event) => setPrefix(event.currentTarget.value)}
-        />
-      )}
-      <NativeSelect
-        label="Usage format"
-        error={errors.fieldError('usageFormat')}
-        data={[...USAGE_FORMATS]}
-        value={format}
-        onChange={(event) => setFormat(event.currentTarget.value as UsageFormat)}
-      />
-      <RequestPreview slug={slug} baseUrl={baseUrl} {...settings} />
     </FormDialog>
   );
 }

@@ -3,12 +3,13 @@ import { NativeSelect, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useFormDraft } from '../../api/form-drafts-across-sign-in.js';
 import { AgentSelect } from '../../components/forms/agent-select.js';
-import { CredentialFields, credentialFieldLabels, omitEmptyFields } from '../../components/forms/credential-fields.js';
+import { credentialFieldLabels, omitEmptyFields } from '../../components/forms/credential-fields.js';
 import { FormDialog } from '../../components/forms/form-dialog.js';
+import { EMPTY_ACCOUNT, ProviderAccountFields } from '../../components/forms/provider-account-fields.js';
+import { ProviderSelect } from '../../components/forms/provider-select.js';
 import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
 import { useAddAccount, useProviders } from '../../resources/agent-account-and-key-hooks.js';
 import { useAssignSharedCredential, useSharedCredentialsOfProvider } from '../../resources/shared-credential-hooks.js';
-import { ProviderSelect } from './provider-select.js';
 
 const LABELS = { agentId: 'Agent', agent: 'Agent', providerSlug: 'Provider', credentialId: 'Credential' };
 const OWN_CREDENTIAL = '';
@@ -23,19 +24,23 @@ export function NewAccountDialog({ onClose, onAdded }: NewAccountDialogProps) {
   const [agentId, setAgentId] = useFormDraft('new account agent', '');
   const [providerSlug, setProviderSlug] = useFormDraft('new account provider', 'openai');
   const [credentialId, setCredentialId] = useFormDraft('new account credential', OWN_CREDENTIAL);
-  const [credentials, setCredentials] = useState<Readonly<Record<string, string>>>({});
+  const [account, setAccount] = useState(EMPTY_ACCOUNT);
   const shared = useSharedCredentialsOfProvider(providerSlug).data ?? [];
   const addOwn = useAddAccount();
   const addShared = useAssignSharedCredential();
-  const fields = providers.data?.find(({ slug }) => slug === providerSlug)?.credentialFields ?? [];
+  const provider = providers.data?.find(({ slug }) => slug === providerSlug);
   const error = credentialId === OWN_CREDENTIAL ? addOwn.error : addShared.error;
-  const errors = formErrors(error, { ...LABELS, ...credentialFieldLabels(fields) });
+  const errors = formErrors(error, { ...LABELS, ...credentialFieldLabels(provider?.credentialFields) });
   const submit = (): void => {
+    const { credentials, allowOpaque } = account;
     if (credentialId !== OWN_CREDENTIAL) {
-      addShared.mutate({ agentId, providerSlug, credentialId }, { onSuccess: onAdded });
+      addShared.mutate({ agentId, providerSlug, credentialId, allowOpaque }, { onSuccess: onAdded });
       return;
     }
-    addOwn.mutate({ agentId, providerSlug, credentials: omitEmptyFields(credentials) }, { onSuccess: onAdded });
+    addOwn.mutate(
+      { agentId, providerSlug, credentials: omitEmptyFields(credentials), allowOpaque },
+      { onSuccess: onAdded },
+    );
   };
   return (
     <FormDialog
@@ -60,7 +65,7 @@ export function NewAccountDialog({ onClose, onAdded }: NewAccountDialogProps) {
         onChange={(slug) => {
           setProviderSlug(slug);
           setCredentialId(OWN_CREDENTIAL);
-          setCredentials({});
+          setAccount(EMPTY_ACCOUNT);
           addOwn.reset();
         }}
       />
@@ -76,9 +81,16 @@ export function NewAccountDialog({ onClose, onAdded }: NewAccountDialogProps) {
           onChange={(event) => setCredentialId(event.currentTarget.value)}
         />
       )}
-      {credentialId === OWN_CREDENTIAL ? (
-        <CredentialFields fields={fields} values={credentials} onChange={setCredentials} errors={errors} />
-      ) : (
+      {provider !== undefined && (
+        <ProviderAccountFields
+          provider={provider}
+          values={account}
+          onChange={setAccount}
+          errors={errors}
+          withoutCredentials={credentialId !== OWN_CREDENTIAL}
+        />
+      )}
+      {credentialId !== OWN_CREDENTIAL && (
         <Text size="sm" c="dimmed">
           Already stored. Rotating it applies to all agents that use it.
         </Text>

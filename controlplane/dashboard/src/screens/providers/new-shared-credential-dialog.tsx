@@ -5,10 +5,10 @@ import { useFormDraft } from '../../api/form-drafts-across-sign-in.js';
 import { CredentialFields, credentialFieldLabels, omitEmptyFields } from '../../components/forms/credential-fields.js';
 import { FormDialog } from '../../components/forms/form-dialog.js';
 import { NameInput } from '../../components/forms/name-input.js';
+import { ProviderSelect } from '../../components/forms/provider-select.js';
 import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
 import { useProjects, useProviders } from '../../resources/agent-account-and-key-hooks.js';
 import { type SharedCredential, useCreateSharedCredential } from '../../resources/shared-credential-hooks.js';
-import { ProviderSelect } from './provider-select.js';
 
 const LABELS = { name: 'Name', providerSlug: 'Provider', projectId: 'Available to' };
 

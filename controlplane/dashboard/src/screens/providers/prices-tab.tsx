@@ -5,7 +5,7 @@ import { api } from '../../api/api-client.js';
 import { EmptyState } from '../../components/feedback/empty-state.js';
 import { SearchInput } from '../../components/forms/search-input.js';
 import { DataTable } from '../../components/tables/data-table.js';
-import { providerLabel } from '../../messages/built-in-provider-names.js';
+import { providerLabel } from '../../messages/provider-labels.js';
 
 const PAGE_SIZE = 50;
 const PRICE_SOURCES = {

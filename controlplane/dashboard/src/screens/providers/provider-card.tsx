@@ -1,5 +1,5 @@
 /** A card of a provider: its address, its path on the gateway and its credential fields. */
-import { Card, Code, Group, Stack, Text, Title } from '@mantine/core';
+import { Anchor, Card, Code, Group, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { AuthPreview } from './auth-preview.js';
 import type { Provider } from './provider-types.js';
@@ -10,7 +10,7 @@ interface ProviderCardProps {
 }
 
 export function ProviderCard({ provider, actions }: ProviderCardProps) {
-  const { slug, displayName, baseUrl, credentialFields, sensitivePaths } = provider;
+  const { slug, displayName, baseUrl, credentialFields, sensitivePaths, opaqueCalls, origins, docs } = provider;
   const needed = credentialFields.filter(({ required }) => required).map(({ label }) => label);
   return (
     <Card component="section" aria-label={displayName} padding="md">
@@ -23,7 +23,11 @@ export function ProviderCard({ provider, actions }: ProviderCardProps) {
       <Stack gap={6}>
         <DetailRow name="Address">{baseUrl ?? 'set per account'}</DetailRow>
         <DetailRow name="Agents call">
-          <Code className="acg-break-anywhere">/v1/proxy/{slug}/…</Code>
+          {origins.map((origin) => (
+            <Code key={origin} className="acg-break-anywhere">
+              /v1/proxy/{origin === 'default' ? slug : `${slug}:${origin}`}/…
+            </Code>
+          ))}
         </DetailRow>
         <DetailRow name="Credential fields">{needed.length === 0 ? 'none' : needed.join(', ')}</DetailRow>
         <DetailRow name="Authentication">
@@ -34,7 +38,13 @@ export function ProviderCard({ provider, actions }: ProviderCardProps) {
             {sensitivePaths.length === 1
               ? '1 kind of sensitive call'
               : `${sensitivePaths.length} kinds of sensitive calls`}
+            {opaqueCalls.length > 0 && `, and ${opaqueCalls.map(({ call }) => call).join(', ')}`}
           </DetailRow>
+        )}
+        {docs !== null && (
+          <Anchor href={docs} target="_blank" rel="noreferrer" size="sm">
+            {displayName} reference
+          </Anchor>
         )}
       </Stack>
     </Card>

@@ -10,6 +10,7 @@ import { RelativeTime } from '../../components/feedback/relative-time.js';
 import { StatusBadge } from '../../components/feedback/status-badge.js';
 import { showToast } from '../../components/feedback/toast.js';
 import { ConfirmDialog } from '../../components/forms/confirm-dialog.js';
+import { lazyComponent } from '../../components/layout/lazy-component-no-suspense-delay.js';
 import { DataTable } from '../../components/tables/data-table.js';
 import { RowActionButton } from '../../components/tables/row-action-button.js';
 import { formatAgentCount } from '../../format/format.js';
@@ -20,10 +21,14 @@ import {
   useSharedCredentials,
   useTestSharedCredential,
 } from '../../resources/shared-credential-hooks.js';
-import { NewSharedCredentialDialog } from './new-shared-credential-dialog.js';
 import { RotateSharedCredentialDialog } from './rotate-shared-credential-dialog.js';
 import { SharedCredentialDrawer } from './shared-credential-agents-drawer.js';
 import { useProviderName } from './use-account-list.js';
+
+const NewSharedCredentialDialog = lazyComponent(
+  async () => (await import('./new-shared-credential-dialog.js')).NewSharedCredentialDialog,
+  null,
+);
 
 const PAGE_SIZE = 50;
 

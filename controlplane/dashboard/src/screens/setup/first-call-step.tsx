@@ -7,8 +7,8 @@ import { Link } from 'wouter';
 import { api } from '../../api/api-client.js';
 import { useConfig } from '../../api/session.js';
 import { useFocusOnAppear } from '../../components/focus/use-focus-on-appear.js';
-import { CodeSnippetTabs } from '../../components/secrets/code-snippet-tabs.js';
 import { GATEWAY_URL_PLACEHOLDER, TOKEN_PLACEHOLDER } from '../../components/secrets/code-snippets.js';
+import { LazyCodeSnippetTabs } from '../../components/secrets/lazy-code-snippet-tabs.js';
 import { formatCents, formatCount, formatMilliseconds } from '../../format/format.js';
 import { FirstRejectionAlert } from './first-rejection-alert.js';
 
@@ -38,7 +38,7 @@ export function FirstCallStep({ agentId, providerSlug, token, onStep }: FirstCal
         <Loader size="sm" type="dots" aria-hidden data-waiting />
         <Text fw={600}>Waiting for the first call…</Text>
       </Group>
-      <CodeSnippetTabs providerSlug={providerSlug} token={token} agent={agentId} />
+      <LazyCodeSnippetTabs providerSlug={providerSlug} token={token} agent={agentId} />
       <FirstRejectionAlert agentId={agentId} onStep={onStep} />
       <Troubleshooting token={token} />
     </Stack>

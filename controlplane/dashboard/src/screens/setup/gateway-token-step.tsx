@@ -3,7 +3,7 @@ import { CopyButton } from '../../components/buttons/copy-button.js';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { useFocusOnAppear } from '../../components/focus/use-focus-on-appear.js';
-import { CodeSnippetTabs } from '../../components/secrets/code-snippet-tabs.js';
+import { LazyCodeSnippetTabs } from '../../components/secrets/lazy-code-snippet-tabs.js';
 import { useCreateKey } from '../../resources/agent-account-and-key-hooks.js';
 
 interface GatewayTokenStepProps {
@@ -51,7 +51,7 @@ export function GatewayTokenStep({ agentId, providerSlug, token, onToken, onDone
         <CopyButton value={token} />
       </Group>
       <Text size="sm">Or copy a complete call with your token and address:</Text>
-      <CodeSnippetTabs providerSlug={providerSlug} token={token} agent={agentId} />
+      <LazyCodeSnippetTabs providerSlug={providerSlug} token={token} agent={agentId} />
       <Group>
         <Button onClick={onDone}>I stored it, continue</Button>
       </Group>

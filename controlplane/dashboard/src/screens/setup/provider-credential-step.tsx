@@ -1,9 +1,11 @@
-import { Chip, Group, Skeleton, Stack, Text } from '@mantine/core';
+import { Group, Skeleton, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
-import { CredentialFields, credentialFieldLabels, omitEmptyFields } from '../../components/forms/credential-fields.js';
+import { credentialFieldLabels, omitEmptyFields } from '../../components/forms/credential-fields.js';
 import { Form } from '../../components/forms/form-with-server-errors.js';
+import { EMPTY_ACCOUNT, ProviderAccountFields } from '../../components/forms/provider-account-fields.js';
+import { ProviderSelect } from '../../components/forms/provider-select.js';
 import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
 import { useAddAccount, useProviders } from '../../resources/agent-account-and-key-hooks.js';
 import { StandInProviderOffer } from './stand-in-provider-offer.js';
@@ -12,7 +14,7 @@ export function ProviderCredentialStep({ agentId, onDone }: { readonly agentId: 
   const providers = useProviders();
   const add = useAddAccount();
   const [slug, setSlug] = useState('openai');
-  const [credentials, setCredentials] = useState<Readonly<Record<string, string>>>({});
+  const [{ credentials, allowOpaque }, setAccount] = useState(EMPTY_ACCOUNT);
   const provider = providers.data?.find((one) => one.slug === slug);
   if (providers.data === undefined) {
     return providers.error === null ? (
@@ -27,31 +29,27 @@ export function ProviderCredentialStep({ agentId, onDone }: { readonly agentId: 
       <Form
         errors={errors}
         onSubmit={() =>
-          add.mutate({ agentId, providerSlug: slug, credentials: omitEmptyFields(credentials) }, { onSuccess: onDone })
+          add.mutate(
+            { agentId, providerSlug: slug, credentials: omitEmptyFields(credentials), allowOpaque },
+            { onSuccess: onDone },
+          )
         }
         maw={560}
       >
-        <Chip.Group
+        <ProviderSelect
+          error={errors.fieldError('providerSlug')}
           value={slug}
           onChange={(value) => {
             setSlug(value);
-            setCredentials({});
+            setAccount(EMPTY_ACCOUNT);
             add.reset();
           }}
-        >
-          <Group gap="xs" role="radiogroup" aria-label="Provider">
-            {providers.data.map((one) => (
-              <Chip key={one.slug} value={one.slug} variant="outline">
-                {one.displayName}
-              </Chip>
-            ))}
-          </Group>
-        </Chip.Group>
+        />
         {provider !== undefined && (
-          <CredentialFields
-            fields={provider.credentialFields}
-            values={credentials}
-            onChange={setCredentials}
+          <ProviderAccountFields
+            provider={provider}
+            values={{ credentials, allowOpaque }}
+            onChange={setAccount}
             errors={errors}
           />
         )}

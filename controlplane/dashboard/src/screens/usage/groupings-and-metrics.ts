@@ -1,7 +1,7 @@
 /** Groupings, metrics and query parameters of usage reports. */
 import type { parseTimeRange } from '../../components/forms/time-range-control.js';
 import { formatCompactCount, formatCount, formatUsd } from '../../format/format.js';
-import { providerLabel } from '../../messages/built-in-provider-names.js';
+import { providerLabel } from '../../messages/provider-labels.js';
 
 export const GROUPINGS = [
   { value: 'provider', label: 'Provider' },

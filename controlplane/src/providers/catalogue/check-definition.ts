@@ -1,0 +1,184 @@
+/** Rules of provider definitions that their schema cannot state. Returns every problem with its place. Pure. */
+import { listTemplateFields, splitTemplatePrefix } from './credential-template.js';
+import { expandEnumerations } from './host-claims.js';
+import { compileLinearRegex } from './linear-regex.js';
+import type { InjectionRule, ProviderRules } from './provider-definition.js';
+import { isReservedHeader } from './reserved-headers.js';
+
+/** A file, or a tenant's definition, which may leave out the probe. */
+type Definition = Omit<ProviderRules, 'failure' | 'probe'> & Partial<Pick<ProviderRules, 'probe'>>;
+
+export interface Problem {
+  /** JSON pointer of the value. */
+  readonly pointer: string;
+  readonly message: string;
+}
+
+type Report = (pointer: string, message: string) => void;
+
+const INJECTION_KINDS = ['header', 'query', 'path', 'basic', 'sigv4'] as const;
+
+/** `definition` is valid by its schema. */
+export function checkDefinition(definition: Definition): Problem[] {
+  const problems: Problem[] = [];
+  const report: Report = (pointer, message) => problems.push({ pointer, message });
+  checkFields(definition, report);
+  checkOrigins(definition, report);
+  for (const [i, rule] of definition.inject.entries()) checkInjection(definition, rule, i, report);
+  definition.drop?.forEach(({ header, query, with: field }, i) => {
+    if ((header === undefined) === (query === undefined)) report(`/drop/${i}`, 'must have either header or query');
+    if (header !== undefined && isReservedHeader(header)) report(`/drop/${i}/header`, `cannot be ${header}`);
+    if (field !== undefined) checkFieldNames(definition, [field], `/drop/${i}/with`, report);
+  });
+  checkOriginNames(definition, report);
+  const { probe } = definition;
+  if (probe !== undefined && 'refused' in probe) {
+    for (const [i, { body }] of probe.refused.entries()) checkRegex(body, `/probe/refused/${i}/body`, report);
+  }
+  return problems;
+}
+
+function checkFields({ credentials, inject }: Definition, report: Report): void {
+  const inPath = new Set(inject.flatMap(({ path }) => (path === undefined ? [] : listTemplateFields(path))));
+  credentials.fields.forEach(({ name, secret, pattern, values, looksLike }, i) => {
+    const place = `/credentials/fields/${i}`;
+    if (credentials.fields.findIndex((field) => field.name === name) !== i)
+      report(`${place}/name`, `is used twice: ${name}`);
+    checkRegex(pattern, `${place}/pattern`, report);
+    if (pattern !== undefined && !/^\^.*\$$/s.test(pattern))
+      report(`${place}/pattern`, 'must begin with ^ and end in $');
+    if (pattern !== undefined && looksLike === undefined) report(place, 'a pattern needs looksLike');
+    if (values !== undefined && (secret || pattern !== undefined))
+      report(`${place}/values`, 'goes neither with secret nor with pattern');
+    // Every secret has 8 characters or more, so a path segment is never a dot segment.
+    if (inPath.has(name) && !secret) report(`${place}/secret`, 'must be true: the field goes into the path');
+  });
+}
+
+function checkRegex(pattern: string | undefined, pointer: string, report: Report): void {
+  if (pattern === undefined) return;
+  try {
+    compileLinearRegex(pattern);
+  } catch (error) {
+    report(pointer, `is no regular expression of RE2: ${(error as Error).message}`);
+  }
+}
+
+function checkFieldNames(definition: Definition, names: readonly string[], pointer: string, report: Report): void {
+  for (const name of names) {
+    if (!definition.credentials.fields.some((field) => field.name === name))
+      report(pointer, `names the unknown field ${name}`);
+  }
+}
+
+function checkOrigins(definition: Definition, report: Report): void {
+  for (const [name, origin] of Object.entries(definition.origins)) {
+    const place = `/origins/${name}`;
+    if (typeof origin === 'string') {
+      checkAddress(definition, origin, place, report);
+      continue;
+    }
+    origin.forEach(({ when, url }, i) => {
+      checkAddress(definition, url, `${place}/${i}/url`, report);
+      for (const [field, pattern] of Object.entries(when ?? {})) {
+        checkFieldNames(definition, [field], `${place}/${i}/when/${field}`, report);
+        checkRegex(pattern, `${place}/${i}/when/${field}`, report);
+      }
+    });
+  }
+}
+
+/** The part of a host behind its last field: a registered name below which the vendor alone creates hosts. */
+const FIXED_END = /^[a-z0-9-]*(?:\.[a-z0-9-]+){2,}(?::\d{1,5})?$/;
+
+const hasFixedEnd = (address: string): boolean => {
+  const end = address.lastIndexOf('}');
+  return end === -1 || FIXED_END.test(address.slice(end + 1));
+};
+
+function isOrigin(address: string): boolean {
+  const sample = address.replaceAll(/\{[a-zA-Z0-9]+\}/g, 'x');
+  return URL.canParse(sample) && new URL(sample).origin === sample;
+}
+
+function checkAddress(definition: Definition, address: string, pointer: string, report: Report): void {
+  const names = listTemplateFields(address);
+  checkFieldNames(definition, names, pointer, report);
+  if (address.startsWith('{')) {
+    const field = definition.credentials.fields.find(({ name }) => name === names[0]);
+    if (field !== undefined && field.kind !== 'url') report(pointer, `${field.name} must be of kind url`);
+    return;
+  }
+  const expanded = expandEnumerations(address, definition.credentials.fields);
+  if (!expanded.every(isOrigin)) report(pointer, 'must be an origin in lower case: scheme, host and port');
+  else if (!expanded.every(hasFixedEnd))
+    report(pointer, 'must end in a fixed domain of the vendor, such as .example.com');
+  for (const name of names) {
+    const field = definition.credentials.fields.find((one) => one.name === name);
+    if (field?.secret) report(pointer, `holds the secret ${name}`);
+    if (field?.kind === 'url') report(pointer, `${name} is a whole address: use it alone`);
+  }
+}
+
+function checkInjection(definition: Definition, rule: InjectionRule, i: number, report: Report): void {
+  const place = `/inject/${i}`;
+  const kinds = INJECTION_KINDS.filter((kind) => rule[kind] !== undefined);
+  if (kinds.length !== 1) {
+    report(place, `must have exactly one of ${INJECTION_KINDS.join(', ')}`);
+    return;
+  }
+  const kind = kinds[0]!;
+  const hasValue = kind === 'header' || kind === 'query';
+  if ((rule.value !== undefined) !== hasValue)
+    report(place, hasValue ? 'needs value' : `value does not go with ${kind}`);
+  if (kind !== 'header' && (rule.alternatives ?? rule.alsoBearerUnlessUserJwt) !== undefined)
+    report(place, 'alternatives and alsoBearerUnlessUserJwt go with header only');
+  if (
+    kind === 'sigv4' &&
+    (i !== 0 ||
+      definition.inject.some((other, at) => at !== i && other.path === undefined && other.header === undefined))
+  )
+    report(place, 'sigv4 must be the first rule, and further ones headers');
+  const headers = [rule.header, ...(rule.alternatives ?? []).map(({ header }) => header)];
+  for (const header of headers) {
+    if (header !== undefined && isReservedHeader(header)) report(place, `cannot inject into ${header}`);
+  }
+  for (const template of listInjectionTemplates(rule)) {
+    checkFieldNames(definition, listTemplateFields(template), place, report);
+  }
+  for (const { value } of rule.alternatives ?? []) {
+    if (splitTemplatePrefix(value)[1] !== splitTemplatePrefix(rule.value ?? '')[1])
+      report(`${place}/alternatives`, 'may differ from value before the first field only');
+  }
+}
+
+/** Every template of a rule. */
+export const listInjectionTemplates = ({ value, path, basic, sigv4 }: InjectionRule): string[] =>
+  [
+    value,
+    path,
+    basic?.username,
+    basic?.password,
+    sigv4?.accessKeyId,
+    sigv4?.secretAccessKey,
+    sigv4?.sessionToken,
+    sigv4?.region,
+  ].filter((template) => template !== undefined);
+
+function checkOriginNames(
+  { origins, inject, usage, models, sensitive, opaque, probe }: Definition,
+  report: Report,
+): void {
+  const check = (list: readonly { readonly origin?: string | undefined }[], place: string): void =>
+    list.forEach(({ origin }, i) => {
+      if (origin !== undefined && !Object.hasOwn(origins, origin))
+        report(`${place}/${i}/origin`, `names the unknown origin ${origin}`);
+    });
+  if (Array.isArray(usage)) check(usage, '/usage');
+  if (Array.isArray(models)) check(models, '/models');
+  check(inject, '/inject');
+  check(sensitive ?? [], '/sensitive');
+  check(opaque ?? [], '/opaque');
+  if (probe !== undefined && 'path' in probe && probe.origin !== undefined && !Object.hasOwn(origins, probe.origin))
+    report('/probe/origin', `names the unknown origin ${probe.origin}`);
+}

@@ -1,0 +1,44 @@
+/** Checks definitions of providers by their schema and by the rules that it cannot state. */
+import { Ajv, type ValidateFunction } from 'ajv';
+import { InvalidInput } from '../../domain/errors.js';
+import { describeSchemaErrors } from '../../http/request-validation.js';
+import { checkDefinition, type Problem } from './check-definition.js';
+import { ProviderFile, TenantDefinition } from './provider-definition.js';
+
+const ajv = new Ajv({ allErrors: false, verbose: true, allowUnionTypes: true });
+/** Compiled at the first use. */
+const validators = new Map<object, ValidateFunction>();
+
+/** The first error of the schema, with its place; null: none. */
+function findSchemaProblem(schema: object, document: unknown, name: string): Problem | null {
+  let validate = validators.get(schema);
+  if (validate === undefined) {
+    validate = ajv.compile(schema);
+    validators.set(schema, validate);
+  }
+  if (validate(document)) return null;
+  const message = describeSchemaErrors(validate.errors!, name);
+  return { pointer: validate.errors![0]!.instancePath, message };
+}
+
+/** Messages are sentences of their own. */
+export function findFileProblems(document: unknown): Problem[] {
+  const problem = findSchemaProblem(ProviderFile, document, 'file');
+  if (problem !== null) return [problem];
+  return checkDefinition(document as ProviderFile).map(withName);
+}
+
+/** `/sensitive/3/call` → `sensitive.3.call`. */
+const withName = ({ pointer, message }: Problem): Problem => ({
+  pointer,
+  message: `${pointer.slice(1).replaceAll('/', '.')} ${message}`,
+});
+
+/** Throws {@link InvalidInput} that names the member. */
+export function parseTenantDefinition(given: Record<string, unknown>): TenantDefinition {
+  const problem = findSchemaProblem(TenantDefinition, given, 'definition');
+  if (problem !== null) throw new InvalidInput(`definition: ${problem.message}`);
+  const [broken] = checkDefinition(given as unknown as TenantDefinition).map(withName);
+  if (broken !== undefined) throw new InvalidInput(`definition: ${broken.message}`);
+  return given as unknown as TenantDefinition;
+}

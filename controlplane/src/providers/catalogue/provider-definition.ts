@@ -1,0 +1,367 @@
+/**
+ * The format of a provider file (docs/providers.md#format): one provider as data. This schema is the single source:
+ * `provider.schema.json` beside the files is generated from it, and tenants' definitions are a subset of it.
+ * Rules that a schema cannot state are in check-definition.ts.
+ */
+import { type Static, Type } from 'typebox';
+import { CALL_PATTERN } from './call-pattern-schema.js';
+
+const closed = { additionalProperties: false } as const;
+
+const SLUG_PATTERN = '^[a-z0-9-]{2,40}$';
+const FIELD_NAME = '^[a-z][A-Za-z0-9]{0,39}$';
+const ORIGIN_NAME = '^[a-z][a-z0-9-]{0,19}$';
+const HEADER_NAME = "^[a-z0-9!#$%&'*+.^_`|~-]{1,100}$";
+const QUERY_NAME = '^[A-Za-z0-9._~$[\\]-]{1,100}$';
+const VARIABLE_NAME = '^[A-Z][A-Z0-9_]{1,63}$';
+/** Printable ASCII: a value of a header, a query parameter or a URL. */
+const PRINTABLE = '^[\\x20-\\x7e]+$';
+const HTTPS_URL = '^https://[\\x21-\\x7e]+$';
+
+export const CATEGORIES = ['model', 'storage', 'database', 'hosting', 'email', 'saas'] as const;
+export type Category = (typeof CATEGORIES)[number];
+const CREDENTIAL_KINDS = ['api_key', 'basic', 'sigv4'] as const;
+export const FIELD_KINDS = ['text', 'url', 'region'] as const;
+const USAGE_FORMATS = ['openai', 'anthropic', 'gemini', 'bedrock', 'cohere', 'resend', 's3', 'mcp', 'none'] as const;
+export type UsageFormat = (typeof USAGE_FORMATS)[number];
+/** Providers whose list of model calls other providers may use. */
+export const MODEL_PRESETS = ['openai', 'anthropic'] as const;
+export type ModelPreset = (typeof MODEL_PRESETS)[number];
+
+const oneOf = <T extends readonly string[]>(values: T, description?: string) =>
+  Type.Unsafe<T[number]>({ type: 'string', enum: values, ...(description === undefined ? {} : { description }) });
+const text = (maxLength: number, description?: string) =>
+  Type.String({ minLength: 1, maxLength, ...(description === undefined ? {} : { description }) });
+const template = (description: string) => Type.String({ maxLength: 1_000, pattern: PRINTABLE, description });
+const Reference = Type.String({ maxLength: 500, pattern: HTTPS_URL, description: 'The public reference.' });
+const FieldName = Type.String({ pattern: FIELD_NAME });
+const HeaderName = Type.String({ pattern: HEADER_NAME, description: 'Lower case.' });
+const QueryName = Type.String({ pattern: QUERY_NAME });
+const OriginName = Type.String({
+  pattern: ORIGIN_NAME,
+  description: 'Only calls to this origin; without it, calls to every origin.',
+});
+const Call = Type.String({
+  maxLength: 200,
+  pattern: CALL_PATTERN,
+  description: 'A method or *, a blank, a path. * matches any run inside one segment, ** any number of segments.',
+});
+const Calls = Type.Array(Call, { minItems: 1, maxItems: 100, uniqueItems: true });
+
+const Field = Type.Object(
+  {
+    name: FieldName,
+    label: text(60),
+    placeholder: Type.Optional(text(100, 'What a value looks like; never a working credential.')),
+    hint: Type.Optional(text(300, 'What to enter, or where to find the value.')),
+    secret: Type.Boolean({ description: 'Hidden in forms and masked in responses.' }),
+    required: Type.Boolean(),
+    kind: Type.Optional(oneOf(FIELD_KINDS, 'text (default), url (the address of a tenant) or region.')),
+    values: Type.Optional(Type.Array(text(100), { minItems: 1, maxItems: 200, uniqueItems: true })),
+    pattern: Type.Optional(text(500, 'RE2 syntax, with ^ and $.')),
+    looksLike: Type.Optional(text(100, 'Says in words what the pattern accepts.')),
+  },
+  closed,
+);
+
+const Address = Type.String({
+  maxLength: 500,
+  pattern: '^(?:https?://[^\\s/?#@\\\\]+|\\{[a-z][A-Za-z0-9]*\\})$',
+  description: 'https://host without a path, or one field of kind url.',
+});
+const Origin = Type.Union(
+  [
+    Address,
+    Type.Array(
+      Type.Object(
+        {
+          when: Type.Optional(
+            Type.Record(Type.String({ pattern: FIELD_NAME }), text(500), {
+              ...closed,
+              minProperties: 1,
+              description: 'Every named field is given and matches its pattern (RE2 syntax).',
+            }),
+          ),
+          url: Address,
+        },
+        closed,
+      ),
+      { minItems: 1, maxItems: 20 },
+    ),
+  ],
+  { description: 'A template, or a list of which the first that applies is used.' },
+);
+
+const Injection = Type.Object(
+  {
+    header: Type.Optional(HeaderName),
+    query: Type.Optional(QueryName),
+    value: Type.Optional(template('For header and query, for example `Bearer {apiKey}`.')),
+    path: Type.Optional(
+      Type.String({
+        maxLength: 200,
+        pattern: '^/(?:[A-Za-z0-9._~:-]+/)*[A-Za-z0-9._~:-]*\\{[a-z][A-Za-z0-9]*\\}$',
+        description: 'Beginning of every path, for example `/bot{token}`.',
+      }),
+    ),
+    basic: Type.Optional(
+      Type.Object({ username: template('User name.'), password: Type.String({ maxLength: 1_000 }) }, closed),
+    ),
+    sigv4: Type.Optional(
+      Type.Object(
+        {
+          service: Type.String({ pattern: '^[a-z0-9-]{1,40}$' }),
+          accessKeyId: template('Access key id.'),
+          secretAccessKey: template('Secret access key.'),
+          sessionToken: Type.Optional(template('Left out where a field of it is missing.')),
+          region: template('Region.'),
+        },
+        closed,
+      ),
+    ),
+    alternatives: Type.Optional(
+      Type.Array(Type.Object({ header: HeaderName, value: template('As value.') }, closed), {
+        minItems: 1,
+        maxItems: 4,
+        description: 'The credential goes out in the header in which the client sent its token.',
+      }),
+    ),
+    alsoBearerUnlessUserJwt: Type.Optional(Type.Boolean()),
+    origin: Type.Optional(OriginName),
+  },
+  { ...closed, description: 'Exactly one of header, query, path, basic, sigv4.' },
+);
+
+const Drop = Type.Object(
+  { header: Type.Optional(HeaderName), query: Type.Optional(QueryName), with: Type.Optional(FieldName) },
+  { ...closed, description: 'A header or a query parameter of the client; with: only if that field is given.' },
+);
+
+const usageFormat = oneOf(USAGE_FORMATS);
+const Usage = Type.Union([
+  Type.Object({ format: usageFormat }, closed),
+  Type.Array(Type.Object({ calls: Calls, format: usageFormat, origin: Type.Optional(OriginName) }, closed), {
+    minItems: 1,
+    maxItems: 20,
+    description: 'The first match decides; other calls are not metered.',
+  }),
+]);
+
+const ModelCall = Type.Object(
+  {
+    call: Call,
+    at: Type.String({
+      pattern: '^(?:json|form|json_or_form|batch|free|answer|unknown|path(?:_before_colon)?:[A-Za-z0-9_-]{1,40})$',
+      description:
+        'json: top-level "model". batch: requests[].params.model. path:x: the segment after x; path_before_colon:x: the ' +
+        'same up to its last colon. free: no model. answer: unnamed model, the response states the cost. unknown: no ' +
+        'response states the cost.',
+    }),
+    origin: Type.Optional(OriginName),
+  },
+  closed,
+);
+const Models = Type.Union([
+  Type.Object(
+    { preset: oneOf(MODEL_PRESETS, 'The list of that provider; its /v1/ may be anywhere in the path.') },
+    closed,
+  ),
+  Type.Array(ModelCall, { minItems: 1, maxItems: 200 }),
+]);
+
+const ruleMembers = {
+  call: Call,
+  query: Type.Optional(Type.Array(text(60), { minItems: 1, maxItems: 30 })),
+  headers: Type.Optional(Type.Array(text(60), { minItems: 1, maxItems: 10 })),
+  harmlessValues: Type.Optional(Type.Array(text(60), { minItems: 1, maxItems: 10 })),
+  origin: Type.Optional(OriginName),
+};
+const why = text(90, 'What a caller gets by the call.');
+const SensitiveCall = Type.Object({ ...ruleMembers, why, source: Reference }, closed);
+const OpaqueCall = Type.Object({ call: Call, origin: Type.Optional(OriginName), why, source: Reference }, closed);
+
+const Preset = Type.Object(
+  { name: text(80), calls: Calls, scopes: Type.Optional(text(300)), source: Type.Optional(Reference) },
+  closed,
+);
+
+const Failure = Type.Object(
+  {
+    statuses: Type.Array(Type.Integer({ minimum: 400, maximum: 599 }), { maxItems: 50, uniqueItems: true }),
+    exemptMarker: Type.Optional(
+      text(200, 'Text in the first 4 KiB of such a response that shows the tenant’s own fault.'),
+    ),
+  },
+  closed,
+);
+
+const Probe = Type.Union([
+  Type.Object(
+    {
+      path: Type.String({ maxLength: 300, pattern: '^/[\\x21-\\x7e]*$' }),
+      origin: Type.Optional(OriginName),
+      headers: Type.Optional(Type.Record(Type.String({ pattern: HEADER_NAME }), text(200), closed)),
+      refused: Type.Array(
+        Type.Object(
+          {
+            status: Type.Optional(Type.Integer({ minimum: 200, maximum: 599 })),
+            body: Type.Optional(text(300, 'RE2 syntax; matched against the first KiB.')),
+          },
+          { ...closed, minProperties: 1 },
+        ),
+        { minItems: 1, maxItems: 10 },
+      ),
+    },
+    closed,
+  ),
+  Type.Object({ none: text(300, 'Why no call without side effects shows whether a credential is valid.') }, closed),
+]);
+
+const variableNames = Type.Array(Type.String({ pattern: VARIABLE_NAME }), { maxItems: 40, uniqueItems: true });
+const code = Type.String({ minLength: 1, maxLength: 4_000 });
+const Sdk = Type.Object(
+  {
+    env: Type.Optional(
+      Type.Record(
+        Type.String({ pattern: VARIABLE_NAME }),
+        Type.Union([
+          Type.String({ maxLength: 500 }),
+          Type.Object({ keep: variableNames, else: Type.String({ maxLength: 500 }) }, closed),
+        ]),
+        {
+          ...closed,
+          description: 'What `acg run` sets; {url} and {token} are replaced. keep: the first of these that is set.',
+        },
+      ),
+    ),
+    secretEnv: Type.Optional(variableNames),
+    removeEnv: Type.Optional(variableNames),
+    remark: Type.Optional(text(500, 'What variables cannot configure.')),
+    basePath: Type.Optional(Type.String({ maxLength: 100, pattern: '^(?:/[A-Za-z0-9._~-]+)*/?$' })),
+    snippets: Type.Object(
+      {
+        curl: Type.Optional(code),
+        python: Type.Optional(code),
+        typescript: Type.Optional(code),
+        'ai-sdk': Type.Optional(code),
+      },
+      { ...closed, description: 'Complete programs; {url} and {token} are replaced.' },
+    ),
+  },
+  closed,
+);
+
+const Tests = Type.Object(
+  {
+    credentials: Type.Record(Type.String({ pattern: FIELD_NAME }), Type.String(), closed),
+    modelCall: Type.Optional(
+      Type.Object(
+        {
+          method: oneOf(['POST', 'PUT'] as const),
+          path: Type.String({ pattern: '^/[\\x21-\\x7e]*$' }),
+          headers: Type.Optional(Type.Record(Type.String({ pattern: HEADER_NAME }), Type.String(), closed)),
+          body: Type.Unknown(),
+        },
+        closed,
+      ),
+    ),
+    usage: Type.Optional(
+      Type.Object(
+        {
+          status: Type.Optional(Type.Integer()),
+          headers: Type.Optional(Type.Record(Type.String({ pattern: HEADER_NAME }), Type.String(), closed)),
+          body: Type.Unknown({ description: 'Response to modelCall; a string is sent as it is.' }),
+          tokensIn: Type.Integer({ minimum: 0 }),
+          tokensOut: Type.Integer({ minimum: 0 }),
+        },
+        closed,
+      ),
+    ),
+  },
+  closed,
+);
+
+const Credentials = Type.Object({ kind: oneOf(CREDENTIAL_KINDS), fields: Type.Array(Field, { maxItems: 12 }) }, closed);
+const originsUpTo = (maxProperties: number) =>
+  Type.Record(Type.String({ pattern: ORIGIN_NAME }), Origin, { ...closed, required: ['default'], maxProperties });
+
+/** Members of files and of tenants' definitions. */
+const shared = {
+  credentials: Credentials,
+  inject: Type.Array(Injection, { maxItems: 8, description: 'The first rule that applies is the credential.' }),
+  drop: Type.Optional(Type.Array(Drop, { maxItems: 20 })),
+  usage: Usage,
+  models: Type.Optional(Models),
+};
+
+export const ProviderFile = Type.Object(
+  {
+    $schema: Type.Optional(Type.String()),
+    slug: Type.String({ pattern: SLUG_PATTERN }),
+    name: text(60, 'As the vendor writes it.'),
+    category: oneOf(CATEGORIES),
+    docs: Reference,
+    origins: originsUpTo(8),
+    ...shared,
+    prices: Type.Optional(
+      Type.String({ pattern: '^[a-z0-9-]{1,40}$', description: 'Provider id in the price library.' }),
+    ),
+    sensitive: Type.Optional(Type.Array(SensitiveCall, { maxItems: 300 })),
+    opaque: Type.Optional(Type.Array(OpaqueCall, { maxItems: 50 })),
+    presets: Type.Optional(Type.Array(Preset, { maxItems: 10 })),
+    failure: Failure,
+    probe: Probe,
+    sdk: Sdk,
+    tests: Tests,
+    reviewed: Type.Object(
+      {
+        date: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }),
+        reference: Reference,
+        withoutSensitive: Type.Optional(text(300, 'Why the provider has no sensitive calls.')),
+      },
+      closed,
+    ),
+  },
+  { ...closed, title: 'Provider', description: 'One provider of the Agent Credential Gateway.' },
+);
+export type ProviderFile = Static<typeof ProviderFile>;
+
+const optionalTexts = { why: Type.Optional(why), source: Type.Optional(Reference) };
+
+/**
+ * What a tenant defines of its own provider: the same members, without those that only the operator decides (variables
+ * of SDKs, prices, texts of presets).
+ */
+export const TenantDefinition = Type.Object(
+  {
+    origins: originsUpTo(3),
+    ...shared,
+    sensitive: Type.Optional(Type.Array(Type.Object({ ...ruleMembers, ...optionalTexts }, closed), { maxItems: 200 })),
+    opaque: Type.Optional(
+      Type.Array(Type.Object({ call: Call, origin: Type.Optional(OriginName), ...optionalTexts }, closed), {
+        maxItems: 50,
+      }),
+    ),
+    presets: Type.Optional(Type.Array(Type.Object({ name: text(80), calls: Calls }, closed), { maxItems: 10 })),
+    failure: Type.Optional(Failure),
+    probe: Type.Optional(Probe),
+  },
+  { ...closed, description: 'The format of provider files (docs/providers.md).' },
+);
+export type TenantDefinition = Static<typeof TenantDefinition>;
+
+export type CredentialField = Static<typeof Field>;
+/** `prefix`: text before the value, byte for byte; for the short form of custom providers. */
+export type InjectionRule = Static<typeof Injection> & { readonly prefix?: string };
+export type SensitiveRule = NonNullable<TenantDefinition['sensitive']>[number];
+export type OpaqueRule = NonNullable<TenantDefinition['opaque']>[number];
+export type ModelCall = Static<typeof ModelCall>;
+
+/** What a provider does with calls: the same for files and tenants' definitions. */
+export interface ProviderRules
+  extends Pick<ProviderFile, 'credentials' | 'origins' | 'drop' | 'usage' | 'models' | 'failure' | 'probe'> {
+  readonly inject: readonly InjectionRule[];
+  readonly sensitive?: readonly SensitiveRule[];
+  readonly opaque?: readonly OpaqueRule[];
+  readonly presets?: ProviderFile['presets'];
+}

@@ -1,0 +1,154 @@
+/**
+ * A provider in use: its rules, applied to the credentials of one account (docs/contract.md#providers). Built-in and
+ * custom providers are the same; who entered the address decides what the gateway checks.
+ */
+import { type Credentials, isHostPart, listTemplateFields, renderTemplate } from './credential-template.js';
+import { matchesLinearRegex } from './linear-regex.js';
+import type {
+  CredentialField,
+  ModelCall,
+  OpaqueRule,
+  ProviderFile,
+  ProviderRules,
+  SensitiveRule,
+  UsageFormat,
+} from './provider-definition.js';
+import { type RenderedInjection, renderInjection } from './render-injection.js';
+
+interface ProviderAddress {
+  /** `https://host` and, where an operator or a tenant entered it, a path. */
+  readonly baseUrl: string;
+  /** The URL was entered by a tenant, so it is checked when saved and at every connect. */
+  readonly tenantGiven: boolean;
+}
+
+interface ProviderSource {
+  readonly slug: string;
+  readonly displayName: string;
+  readonly rules: ProviderRules;
+  /** Null: a tenant's provider. */
+  readonly file: ProviderFile | null;
+  /** Addresses that replace the rules' own, by origin. */
+  readonly addresses?: ReadonlyMap<string, ProviderAddress>;
+  /** Where calls name their model; the first match wins. Empty: the provider has no models. */
+  readonly modelCalls: readonly ModelCall[];
+}
+
+export const DEFAULT_ORIGIN = 'default';
+
+export class Provider {
+  readonly slug: string;
+  readonly displayName: string;
+  readonly rules: ProviderRules;
+  readonly file: ProviderFile | null;
+  readonly modelCalls: readonly ModelCall[];
+  readonly #addresses: ReadonlyMap<string, ProviderAddress>;
+
+  constructor({ slug, displayName, rules, file, addresses = new Map(), modelCalls }: ProviderSource) {
+    this.slug = slug;
+    this.displayName = displayName;
+    this.rules = rules;
+    this.file = file;
+    this.modelCalls = modelCalls;
+    this.#addresses = addresses;
+  }
+
+  get isBuiltIn(): boolean {
+    return this.file !== null;
+  }
+
+  get credentialFields(): readonly CredentialField[] {
+    return this.rules.credentials.fields;
+  }
+
+  /** Names of the origins, `default` first. */
+  get originNames(): readonly string[] {
+    return [DEFAULT_ORIGIN, ...Object.keys(this.rules.origins).filter((name) => name !== DEFAULT_ORIGIN)];
+  }
+
+  /** The address that all accounts share, or null where accounts have their own. */
+  fixedAddress(origin = DEFAULT_ORIGIN): string | null {
+    const given = this.#addresses.get(origin);
+    if (given !== undefined) return given.baseUrl;
+    const rule = this.rules.origins[origin];
+    return typeof rule === 'string' && listTemplateFields(rule).length === 0 ? rule : null;
+  }
+
+  /** The address of one account; null where its credentials state none. */
+  address(credentials: Credentials, origin = DEFAULT_ORIGIN): ProviderAddress | null {
+    const given = this.#addresses.get(origin);
+    if (given !== undefined) return given;
+    const rule = this.rules.origins[origin];
+    if (rule === undefined) return null;
+    for (const { when = {}, url } of typeof rule === 'string' ? [{ url: rule }] : rule) {
+      if (!Object.entries(when).every(([field, pattern]) => matchesField(credentials, field, pattern))) continue;
+      const isWholeAddress = url.startsWith('{');
+      if (!isWholeAddress && !listTemplateFields(url).every((field) => this.#mayBeInHost(field, credentials))) continue;
+      const baseUrl = renderTemplate(url, credentials);
+      if (baseUrl !== null) return { baseUrl, tenantGiven: isWholeAddress || !this.isBuiltIn };
+    }
+    return null;
+  }
+
+  #mayBeInHost(name: string, credentials: Credentials): boolean {
+    const value = credentials[name];
+    const values = this.credentialFields.find((field) => field.name === name)?.values;
+    return value !== undefined && (values?.includes(value) ?? isHostPart(value));
+  }
+
+  injection(credentials: Credentials, origin = DEFAULT_ORIGIN): RenderedInjection {
+    return renderInjection(this.rules, credentials, origin);
+  }
+
+  /** Usage format of each call; the first match counts. Without `calls`: every call. */
+  usageFormats(origin: string): readonly { readonly calls: readonly string[] | null; readonly format: UsageFormat }[] {
+    const { usage } = this.rules;
+    if (!Array.isArray(usage)) return [{ calls: null, format: (usage as { format: UsageFormat }).format }];
+    return atOrigin(usage, origin);
+  }
+
+  /** The format of most calls. */
+  get mainUsageFormat(): UsageFormat {
+    return this.usageFormats(DEFAULT_ORIGIN)[0]?.format ?? 'none';
+  }
+
+  /** Named allow-lists for policies. */
+  get presets(): NonNullable<ProviderFile['presets']> {
+    return this.rules.presets ?? [];
+  }
+
+  get priceProvider(): string {
+    return this.file?.prices ?? '';
+  }
+
+  sensitiveCalls(origin: string): readonly SensitiveRule[] {
+    return atOrigin(this.rules.sensitive ?? [], origin);
+  }
+
+  opaqueCalls(origin: string): readonly OpaqueRule[] {
+    return atOrigin(this.rules.opaque ?? [], origin);
+  }
+
+  modelCallsAt(origin: string): readonly ModelCall[] {
+    return atOrigin(this.modelCalls, origin);
+  }
+
+  /** Whether the response to the probe says that the credential is invalid. `body` is its first KiB. */
+  isRefused(status: number, body: string): boolean {
+    const { probe } = this.rules;
+    if (!('refused' in probe)) return false;
+    return probe.refused.some(
+      (rule) =>
+        (rule.status === undefined || rule.status === status) &&
+        (rule.body === undefined || (status >= 400 && matchesLinearRegex(rule.body, body))),
+    );
+  }
+}
+
+const matchesField = (credentials: Credentials, field: string, pattern: string): boolean =>
+  credentials[field] !== undefined && matchesLinearRegex(pattern, credentials[field]);
+
+const atOrigin = <T extends { readonly origin?: string | undefined }>(
+  rules: readonly T[],
+  origin: string,
+): readonly T[] => rules.filter((rule) => rule.origin === undefined || rule.origin === origin);
