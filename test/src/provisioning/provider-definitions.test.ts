@@ -262,6 +262,21 @@ test('credentials are checked by the definition, and their addresses by the egre
   expect((await addAccount('on-premises', given)).status).toBe(201);
 });
 
+test('definitions of an organization have 512 KiB together, because lists and contexts contain them', async () => {
+  const calls = Array.from({ length: 100 }, (_, i) => `GET /${i}/${'x'.repeat(180)}`);
+  const usage = Array.from({ length: 18 }, (_, i) => ({ calls: calls.map((call) => `${call}/${i}`), format: 'none' }));
+  const large = { ...DEFINITION, usage };
+  expect((await create('large', large)).status).toBe(201);
+  const second = await create('large-2', large);
+  expect([second.status, second.body.error]).toEqual([409, expect.stringContaining('524288 bytes together')]);
+  const { providers } = (await owner.call('GET', '/v1/custom-providers?limit=100')).body;
+  const { id } = providers.find(({ slug }: { slug: string }) => slug === 'acme');
+  expect((await owner.call('PUT', `/v1/custom-providers/${id}`, { definition: large })).status).toBe(409);
+  const first = providers.find(({ slug }: { slug: string }) => slug === 'large');
+  expect((await owner.call('DELETE', `/v1/custom-providers/${first.id}`)).status).toBe(200);
+  expect((await owner.call('PUT', `/v1/custom-providers/${id}`, { definition: large })).status).toBe(200);
+});
+
 test('a field may have the name of what every object has', async () => {
   const named = { name: 'constructor', label: 'Site', secret: false, required: false };
   const definition = {
