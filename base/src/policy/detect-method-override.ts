@@ -35,10 +35,13 @@ export function hasMethodOverride(query: string | null, headers: readonly string
   return query !== null && query !== '' && hasQueryOverride(query);
 }
 
+/** PHP ends a name at a NUL and turns these characters into `_`, so that `.method` is `_method`. */
+const toPhpName = (name: string): string => name.replace(/\0.*/s, '').replaceAll(/[.[ +]/g, '_');
+
 function hasQueryOverride(query: string): boolean {
   return query.split(/[&;]/).some((param) => {
     const equals = param.indexOf('=');
-    const name = normalizeLeniently(equals === -1 ? param : param.slice(0, equals));
+    const name = toPhpName(normalizeLeniently(equals === -1 ? param : param.slice(0, equals)));
     return OVERRIDE_PARAMETERS.has(name) || isOverrideName(name);
   });
 }

@@ -30,6 +30,13 @@ test('matches a path whose beginning is in the base path', () => {
   expect(supabase.matches('GET', '/auth/v1', '/user', null, [])).toBe(false);
 });
 
+test('matches the parameters of a call whose path begins in the base path', () => {
+  const github = new SensitiveCallDetector([{ ...plain('GET /user/codespaces/**'), query: ['internal'] }]);
+  expect(github.matches('GET', '/user', '/codespaces/x', 'internal=1', [])).toBe(true);
+  expect(github.matches('GET', '/user', '/codespaces/x', 'other=1', [])).toBe(false);
+  expect(github.matches('GET', '/me', '/codespaces/x', 'internal=1', [])).toBe(false);
+});
+
 const s3 = new SensitiveCallDetector([
   { ...plain('GET /**'), query: ['session'] },
   { ...plain('PUT /**'), query: ['acl', 'publicAccessBlock'] },

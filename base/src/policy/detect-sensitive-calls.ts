@@ -51,17 +51,17 @@ export class SensitiveCallDetector {
     headers: readonly string[],
   ): boolean {
     if (this.#pathRules.length > 0 && this.#matchesPathRules(method, basePath, providerPath)) return true;
-    return this.#parameterRules.length > 0 && this.#matchesParameterRules(method, providerPath, query, headers);
+    return (
+      this.#parameterRules.length > 0 && this.#matchesParameterRules(method, basePath, providerPath, query, headers)
+    );
   }
 
   #matchesPathRules(method: string, basePath: string, providerPath: string): boolean {
     const key = basePath === '' ? `${method} ${providerPath}` : `${method} ${basePath} ${providerPath}`;
     const known = this.#verdicts.get(key);
     if (known !== undefined) return known;
-    let verdict = matchesAny(this.#pathRules, method, splitPathInEachReading(providerPath));
-    // The base path may contain the beginning of a rule's path.
-    if (!verdict && basePath !== '')
-      verdict = matchesAny(this.#pathRules, method, splitPathInEachReading(basePath + providerPath));
+    const readings = listReadings(basePath, providerPath);
+    const verdict = this.#pathRules.some((rule) => matchesInAnyReading(rule, method, readings));
     if (key.length <= VERDICT_CHARS_MAX) {
       if (this.#verdicts.size >= VERDICTS_MAX) this.#verdicts.clear();
       this.#verdicts.set(Buffer.from(key).toString(), verdict); // a copy, not a slice of the request
@@ -71,11 +71,12 @@ export class SensitiveCallDetector {
 
   #matchesParameterRules(
     method: string,
+    basePath: string,
     providerPath: string,
     query: string | null,
     headers: readonly string[],
   ): boolean {
-    const readings = splitPathInEachReading(providerPath);
+    const readings = listReadings(basePath, providerPath);
     const params = query === null ? [] : query.split(/[&;]/);
     for (const rule of this.#parameterRules) {
       if (!matchesInAnyReading(rule, method, readings)) continue;
@@ -99,11 +100,14 @@ export class SensitiveCallDetector {
 
 type Readings = readonly (readonly string[])[];
 
+/** Of the provider's path, and of both paths together: the base path may contain the beginning of a rule's path. */
+const listReadings = (basePath: string, providerPath: string): Readings =>
+  basePath === ''
+    ? splitPathInEachReading(providerPath)
+    : [...splitPathInEachReading(providerPath), ...splitPathInEachReading(basePath + providerPath)];
+
 const matchesInAnyReading = ({ pattern }: SensitiveRule, method: string, readings: Readings): boolean =>
   readings.some((segments) => matchesCall(pattern, method, segments));
-
-const matchesAny = (rules: readonly SensitiveRule[], method: string, readings: Readings): boolean =>
-  rules.some((rule) => matchesInAnyReading(rule, method, readings));
 
 const matchesAnyName = (names: readonly (readonly string[])[], name: string): boolean =>
   names.some((pieces) => matchesWildcard(pieces, name));

@@ -243,7 +243,7 @@ test('shows the price of a model and its source', async () => {
   const { visitor } = await ownerWithAccount();
   await visitor.gotoAndCheck('/providers?tab=prices&model=claude-opus-5-5', 'prices');
   const { page } = visitor;
-  const row = page.getByRole('row').filter({ hasText: 'claude-opus-5-5' });
+  const row = page.getByRole('row').filter({ hasText: /^Anthropic\s*claude-opus-5-5\s*\$/ });
   await row.getByText('Price library').waitFor();
   expect(await row.innerText()).toMatch(/\$4\b.*\$0\.2\b.*\$20\b/s);
   await page.getByLabel('Source').selectOption('file');

@@ -133,7 +133,7 @@ test('restores form input for the same user after a session ended, except secret
   await dialog.getByLabel('Name').fill('Support bot');
   await dialog.getByLabel('Monthly budget (USD)').fill('12.5');
   await dialog.getByRole('combobox', { name: 'Provider (optional)' }).click();
-  await page.getByRole('option', { name: 'OpenAI' }).click();
+  await page.getByRole('option', { name: 'OpenAI', exact: true }).click();
   await dialog.getByLabel('API key').fill('sk-typed-0123456789');
   await endSession();
   await dialog.getByRole('button', { name: 'Create agent' }).click();

@@ -2,129 +2,27 @@
  * An upgrade from commit 1822593, whose schema ended with migration 53: an organization had custom providers called
  * `github` and `groq`. Both slugs are built in now. Nothing of theirs changes until an admin renames or deletes them.
  */
-import { createHash, randomBytes } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { Secret } from '@acg/base/secret';
-import { uuidv7 } from '@acg/base/uuidv7';
-import { openPool } from '@acg/controlplane/db/postgres-client';
-import { encryptCredentials } from '@acg/controlplane/provider-accounts/credential-encryption';
-import { Catalogue } from '@acg/controlplane/providers/catalogue/catalogue';
-import { BUILT_IN_DIRECTORY } from '@acg/controlplane/providers/catalogue/load-provider-files';
-import { Vault } from '@acg/controlplane/vault/aes-gcm-vault';
 import type { Injection, Upstream } from '@acg/dataplane/context/agent-context';
-import postgres from 'postgres';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Member, startControlPlane, type TestControlPlane } from '../fixtures/control-plane.js';
 import type { TestDatabase } from '../fixtures/test-database.js';
 import { waitUntil } from '../fixtures/wait-until.js';
 import { type ConnectedContextCache, connectContextCache } from '../plane-link/connected-context-cache.js';
-
-const LAST_MIGRATION = 53;
-const MASTER_KEY = { id: 'test', key: new Secret(Buffer.alloc(32, 7)) };
-const newId = (): string => uuidv7(Date.now());
+import { createOldDatabase, insertOldTenant, type OldTenant } from './old-database-fixture.js';
 
 const GITHUB = { slug: 'github', baseUrl: 'https://github.internal/api/v3', authType: 'header', usageFormat: null };
 const GROQ = { slug: 'groq', baseUrl: 'https://api.groq.com/openai/v1', authType: 'bearer', usageFormat: 'openai' };
 
-interface Tenant {
-  readonly orgId: string;
-  readonly agentId: string;
-  readonly secretKey: string;
-  /** Ids of the custom providers, by slug. */
-  readonly providers: Readonly<Record<string, string>>;
-}
-
 let database: TestDatabase;
-let directory: string;
 let plane: TestControlPlane;
 let watched: ConnectedContextCache;
-let tenant: Tenant;
+let tenant: OldTenant;
 let owner: Member;
-
-async function createOldDatabase(): Promise<TestDatabase> {
-  const server = inject('databaseServerUrl');
-  const name = `old_${randomBytes(6).toString('hex')}`;
-  const admin = postgres(server, { max: 1, onnotice: () => {} });
-  await admin.unsafe(`create database ${name}`);
-  const url = new Secret(server.replace(/\/postgres$/, `/${name}`));
-  const sql = openPool(url, { connectionsMax: 4, applicationName: 'test' });
-  const folder = fileURLToPath(new URL('../../../controlplane/src/db/migrations', import.meta.url));
-  await sql`create table schema_migrations (
-    version integer primary key, name text not null, applied_at timestamptz not null default now())`;
-  for (const file of readdirSync(folder).sort()) {
-    const version = Number(file.slice(0, 4));
-    if (version > LAST_MIGRATION) break;
-    await sql.unsafe(readFileSync(join(folder, file), 'utf8'));
-    await sql`insert into schema_migrations (version, name) values (${version}, ${file})`;
-  }
-  return {
-    url,
-    sql,
-    async drop() {
-      await sql.end({ timeout: 1 });
-      await admin.unsafe(`drop database ${name} with (force)`);
-      await admin.end();
-    },
-  };
-}
-
-/** Rows as the old release wrote them. */
-async function insertTenant({ sql }: TestDatabase): Promise<Tenant> {
-  const [orgId, projectId, agentId] = [newId(), newId(), newId()];
-  const secretKey = `acg_${randomBytes(32).toString('hex')}`;
-  await sql`insert into organizations (id, name, slug) values (${orgId}, 'Old', ${orgId})`;
-  await sql`insert into projects (id, org_id, name, slug) values (${projectId}, ${orgId}, 'P', 'p')`;
-  const policy = { github: { calls: ['GET /repos/**'] }, groq: { models: { allow: ['llama-*'] } } };
-  await sql`
-    insert into agents (id, org_id, project_id, name, slug, policy)
-    values (${agentId}, ${orgId}, ${projectId}, 'Bot', 'bot', ${sql.json(policy)})`;
-  await sql`
-    insert into api_keys (id, org_id, agent_id, name, key_prefix, token_hash, scope)
-    values (${newId()}, ${orgId}, ${agentId}, 'k', ${secretKey.slice(0, 12)},
-            ${createHash('sha256').update(secretKey).digest()}, 'agent')`;
-  const vault = new Vault([MASTER_KEY]);
-  const providers: Record<string, string> = {};
-  for (const { slug, baseUrl, authType, usageFormat } of [GITHUB, GROQ]) {
-    const [providerId, accountId] = [newId(), newId()];
-    providers[slug] = providerId;
-    const sealed = encryptCredentials(
-      vault,
-      { purpose: 'account', orgId, id: accountId },
-      { apiKey: `own-${slug}-key` },
-    );
-    await sql`
-      insert into custom_providers (id, org_id, slug, display_name, base_url, auth_type, auth_name, usage_format,
-                                    sensitive_paths)
-      values (${providerId}, ${orgId}, ${slug}, ${`Our ${slug}`}, ${baseUrl}, ${authType},
-              ${authType === 'header' ? 'X-Token' : null}, ${usageFormat}, ${['* /admin/**']}::text[])`;
-    await sql`
-      insert into provider_accounts (id, org_id, agent_id, provider_slug, custom_provider_id, key_id, nonce, ciphertext)
-      values (${accountId}, ${orgId}, ${agentId}, ${slug}, ${providerId}, ${sealed.keyId}, ${sealed.nonce},
-              ${sealed.ciphertext})`;
-  }
-  return { orgId, agentId, secretKey, providers };
-}
-
-/** Files of the two slugs, where the repository has none of them. */
-function writeMissingFiles(folder: string): void {
-  const known = new Catalogue();
-  const openai = JSON.parse(readFileSync(join(BUILT_IN_DIRECTORY, 'openai.json'), 'utf8'));
-  for (const [slug, host] of Object.entries({ github: 'https://api.github.com', groq: 'https://api.groq.com' })) {
-    if (known.get(slug) !== null) continue;
-    const file = { ...openai, slug, name: slug, prices: 'groq', origins: { default: host } };
-    writeFileSync(join(folder, `${slug}.json`), JSON.stringify(file));
-  }
-}
 
 beforeAll(async () => {
   database = await createOldDatabase();
-  tenant = await insertTenant(database);
-  directory = mkdtempSync(join(tmpdir(), 'acg-new-slugs-'));
-  writeMissingFiles(directory);
-  plane = await startControlPlane({ PROVIDERS_DIR: directory }, database);
+  tenant = await insertOldTenant(database, [GITHUB, GROQ]);
+  plane = await startControlPlane({}, database);
   watched = connectContextCache([plane.grpcAddress], plane.config.link);
   await waitUntil('the watch is up', () => watched.source.isUp);
   owner = await plane.createMember('owner', tenant.orgId);
@@ -133,7 +31,6 @@ afterAll(async () => {
   watched?.stop();
   await plane?.stop();
   await database?.drop();
-  rmSync(directory, { recursive: true, force: true });
 });
 
 async function call(method: string, path: string, body?: unknown, as = owner) {

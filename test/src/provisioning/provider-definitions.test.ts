@@ -187,6 +187,35 @@ test.each<[string, object, object, string]>([
     {},
     'belongs to a built-in provider',
   ],
+  [
+    'a host of a built-in provider with a dot at its end',
+    { origins: { ...DEFINITION.origins, default: 'https://api.openai.com.' } },
+    {},
+    'api.openai.com belongs to a built-in provider',
+  ],
+  [
+    'an expression that would occupy the control plane for seconds',
+    { credentials: { kind: 'api_key', fields: [{ ...fields[0], pattern: `^${'[a-z]{0,1000}'.repeat(30)}$` }] } },
+    {},
+    'credentials.fields.0.pattern is no regular expression of RE2: it is too large',
+  ],
+  [
+    'many expressions that would together',
+    {
+      credentials: {
+        kind: 'api_key',
+        fields: Array.from({ length: 12 }, (_, i) => ({ ...fields[0], name: `f${i}`, pattern: '^a{200}$' })),
+      },
+    },
+    {},
+    'credentials.fields.9.pattern makes the regular expressions of this provider too large together',
+  ],
+  [
+    'a probe that sets a header of the connection',
+    { probe: { path: '/me', headers: { 'content-length': '5' }, refused: [{ status: 401 }] } },
+    {},
+    'probe.headers.content-length cannot be set by a probe',
+  ],
   ['a private address', { origins: { ...DEFINITION.origins, default: 'http://10.0.0.1' } }, {}, 'definition.origins:'],
   [
     'the gateway itself',
@@ -219,6 +248,8 @@ test('credentials are checked by the definition, and their addresses by the egre
     [{ ...given, site: 'mars' }, 'credentials.site must be one of eu, us'],
     [{ ...given, url: 'http://10.0.0.1' }, 'credentials: the address http://10.0.0.1'],
     [{ ...given, url: 'https://api.openai.com' }, 'api.openai.com belongs to a built-in provider'],
+    [{ ...given, url: 'https://api.openai.com./v1' }, 'belongs to a built-in provider'],
+    [{ ...given, apiKey: `ak_${'a'.repeat(2_046)}` }, 'credentials.apiKey must have at most 2048 characters'],
     [{ ...given, url: 'http://127.0.0.1:9?x=1' }, 'must hold no query'],
   ];
   for (const [credentials, message] of cases) {
@@ -229,6 +260,40 @@ test('credentials are checked by the definition, and their addresses by the egre
   const broken = await addAccount('hosted', { apiKey: 'ak_0123456789', tenant: 'a.evil.example/' });
   expect(broken.body.error).toContain('credentials.tenant must be a part of a host name');
   expect((await addAccount('on-premises', given)).status).toBe(201);
+});
+
+test('definitions of an organization have 512 KiB together, because lists and contexts contain them', async () => {
+  const calls = Array.from({ length: 100 }, (_, i) => `GET /${i}/${'x'.repeat(180)}`);
+  const usage = Array.from({ length: 18 }, (_, i) => ({ calls: calls.map((call) => `${call}/${i}`), format: 'none' }));
+  const large = { ...DEFINITION, usage };
+  expect((await create('large', large)).status).toBe(201);
+  const second = await create('large-2', large);
+  expect([second.status, second.body.error]).toEqual([409, expect.stringContaining('524288 bytes together')]);
+  const { providers } = (await owner.call('GET', '/v1/custom-providers?limit=100')).body;
+  const { id } = providers.find(({ slug }: { slug: string }) => slug === 'acme');
+  expect((await owner.call('PUT', `/v1/custom-providers/${id}`, { definition: large })).status).toBe(409);
+  const first = providers.find(({ slug }: { slug: string }) => slug === 'large');
+  expect((await owner.call('DELETE', `/v1/custom-providers/${first.id}`)).status).toBe(200);
+  expect((await owner.call('PUT', `/v1/custom-providers/${id}`, { definition: large })).status).toBe(200);
+});
+
+test('a field may have the name of what every object has', async () => {
+  const named = { name: 'constructor', label: 'Site', secret: false, required: false };
+  const definition = {
+    ...DEFINITION,
+    credentials: { kind: 'api_key', fields: [fields[0], named] },
+    origins: { default: [{ when: { constructor: '^eu$' }, url: 'http://127.0.0.1:8' }, { url: 'http://127.0.0.1:9' }] },
+    inject: [{ header: 'authorization', value: 'Token {apiKey}' }],
+    drop: [{ header: 'x-site', with: 'constructor' }],
+  };
+  expect((await create('named', definition)).status).toBe(201);
+  const context = await resolveAgain(async () => {
+    const answer = await addAccount('named', { apiKey: 'ak_0123456789' });
+    expect([answer.status, answer.body.error]).toEqual([201, undefined]);
+  });
+  const upstream = context.upstreams.get('named')!;
+  expect(upstream.origin).toBe('http://127.0.0.1:9');
+  expect([...upstream.injection.dropHeaders]).not.toContain('x-site');
 });
 
 test('a credential test says what it called', async () => {

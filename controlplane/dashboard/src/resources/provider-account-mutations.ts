@@ -25,7 +25,8 @@ export async function testCredential({ providerSlug, credentials }: CredentialIn
   const body = { providerSlug, credentials: credentials as Record<string, never> };
   const test = await api.post('/v1/providers/accounts/test', { body });
   if (!test.ok && test.status !== null && test.status < SERVER_ERROR) {
-    const text = test.hint ?? `The provider responded with ${test.status}.`;
+    const tried = `${test.call ?? 'The test'} responded with ${test.status}.`;
+    const text = test.hint === null ? tried : `${test.hint} ${tried}`;
     const [field, ...others] = Object.keys(credentials);
     // With several fields it is unknown which one is wrong.
     throw field !== undefined && others.length === 0 ? new FieldError(`credentials.${field}`, text) : new Error(text);

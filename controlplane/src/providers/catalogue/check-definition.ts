@@ -16,12 +16,16 @@ export interface Problem {
 
 type Report = (pointer: string, message: string) => void;
 
+/** Instructions of all expressions of a definition: an account's credentials meet each of them. */
+const PROGRAM_SIZES_MAX = 2_000;
+
 const INJECTION_KINDS = ['header', 'query', 'path', 'basic', 'sigv4'] as const;
 
 /** `definition` is valid by its schema. */
 export function checkDefinition(definition: Definition): Problem[] {
   const problems: Problem[] = [];
   const report: Report = (pointer, message) => problems.push({ pointer, message });
+  checkPatterns(definition, report);
   checkFields(definition, report);
   checkOrigins(definition, report);
   for (const [i, rule] of definition.inject.entries()) checkInjection(definition, rule, i, report);
@@ -32,8 +36,8 @@ export function checkDefinition(definition: Definition): Problem[] {
   });
   checkOriginNames(definition, report);
   const { probe } = definition;
-  if (probe !== undefined && 'refused' in probe) {
-    for (const [i, { body }] of probe.refused.entries()) checkRegex(body, `/probe/refused/${i}/body`, report);
+  for (const name of Object.keys((probe !== undefined && 'path' in probe && probe.headers) || {})) {
+    if (isReservedHeader(name)) report(`/probe/headers/${name}`, 'cannot be set by a probe');
   }
   return problems;
 }
@@ -44,7 +48,6 @@ function checkFields({ credentials, inject }: Definition, report: Report): void 
     const place = `/credentials/fields/${i}`;
     if (credentials.fields.findIndex((field) => field.name === name) !== i)
       report(`${place}/name`, `is used twice: ${name}`);
-    checkRegex(pattern, `${place}/pattern`, report);
     if (pattern !== undefined && !/^\^.*\$$/s.test(pattern))
       report(`${place}/pattern`, 'must begin with ^ and end in $');
     if (pattern !== undefined && looksLike === undefined) report(place, 'a pattern needs looksLike');
@@ -55,12 +58,35 @@ function checkFields({ credentials, inject }: Definition, report: Report): void 
   });
 }
 
-function checkRegex(pattern: string | undefined, pointer: string, report: Report): void {
-  if (pattern === undefined) return;
-  try {
-    compileLinearRegex(pattern);
-  } catch (error) {
-    report(pointer, `is no regular expression of RE2: ${(error as Error).message}`);
+/** Every regular expression. */
+function listPatterns({ credentials: { fields }, origins, probe }: Definition) {
+  const patterns: { readonly pattern: string | undefined; readonly pointer: string }[] = [];
+  for (const [i, { pattern }] of fields.entries())
+    patterns.push({ pattern, pointer: `/credentials/fields/${i}/pattern` });
+  for (const [name, origin] of Object.entries(origins)) {
+    if (typeof origin === 'string') continue;
+    for (const [i, { when = {} }] of origin.entries()) {
+      for (const [field, pattern] of Object.entries(when))
+        patterns.push({ pattern, pointer: `/origins/${name}/${i}/when/${field}` });
+    }
+  }
+  const refused = probe !== undefined && 'refused' in probe ? probe.refused : [];
+  for (const [i, { body }] of refused.entries()) patterns.push({ pattern: body, pointer: `/probe/refused/${i}/body` });
+  return patterns;
+}
+
+function checkPatterns(definition: Definition, report: Report): void {
+  let size = 0;
+  for (const { pattern, pointer } of listPatterns(definition)) {
+    if (pattern === undefined) continue;
+    try {
+      size += compileLinearRegex(pattern).programSize();
+    } catch (error) {
+      report(pointer, `is no regular expression of RE2: ${(error as Error).message}`);
+    }
+    if (size <= PROGRAM_SIZES_MAX) continue;
+    report(pointer, 'makes the regular expressions of this provider too large together');
+    return;
   }
 }
 
@@ -80,10 +106,8 @@ function checkOrigins(definition: Definition, report: Report): void {
     }
     origin.forEach(({ when, url }, i) => {
       checkAddress(definition, url, `${place}/${i}/url`, report);
-      for (const [field, pattern] of Object.entries(when ?? {})) {
+      for (const field of Object.keys(when ?? {}))
         checkFieldNames(definition, [field], `${place}/${i}/when/${field}`, report);
-        checkRegex(pattern, `${place}/${i}/when/${field}`, report);
-      }
     });
   }
 }
@@ -104,6 +128,10 @@ function isOrigin(address: string): boolean {
 function checkAddress(definition: Definition, address: string, pointer: string, report: Report): void {
   const names = listTemplateFields(address);
   checkFieldNames(definition, names, pointer, report);
+  for (const name of names) {
+    if (definition.credentials.fields.find((field) => field.name === name)?.secret)
+      report(pointer, `holds the secret ${name}`);
+  }
   if (address.startsWith('{')) {
     const field = definition.credentials.fields.find(({ name }) => name === names[0]);
     if (field !== undefined && field.kind !== 'url') report(pointer, `${field.name} must be of kind url`);
@@ -115,7 +143,6 @@ function checkAddress(definition: Definition, address: string, pointer: string, 
     report(pointer, 'must end in a fixed domain of the vendor, such as .example.com');
   for (const name of names) {
     const field = definition.credentials.fields.find((one) => one.name === name);
-    if (field?.secret) report(pointer, `holds the secret ${name}`);
     if (field?.kind === 'url') report(pointer, `${name} is a whole address: use it alone`);
   }
 }

@@ -10,11 +10,15 @@ const PLACEHOLDER = /\{([a-z][A-Za-z0-9]*)\}/g;
 export const listTemplateFields = (template: string): string[] =>
   Array.from(template.matchAll(PLACEHOLDER), ([, name]) => name!);
 
+/** Undefined: the field is missing. `constructor` may be the name of a field. */
+export const fieldValue = (credentials: Credentials, name: string): string | undefined =>
+  Object.hasOwn(credentials, name) ? credentials[name] : undefined;
+
 /** Null: a field is missing. */
 export function renderTemplate(template: string, credentials: Credentials): string | null {
   let missing = false;
   const text = template.replace(PLACEHOLDER, (_all, name: string) => {
-    const value = Object.hasOwn(credentials, name) ? credentials[name] : undefined;
+    const value = fieldValue(credentials, name);
     missing ||= value === undefined;
     return value ?? '';
   });

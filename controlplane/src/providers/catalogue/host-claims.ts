@@ -7,6 +7,9 @@ import type { CredentialField, ProviderRules } from './provider-definition.js';
 /** A host with `*` for each part that an account decides. */
 export type HostPattern = string;
 
+/** A dot at the end names the same host. */
+const ROOT_DOT = /\.$/;
+
 /** The address with each value of each enumerated field. */
 export function expandEnumerations(address: string, fields: readonly CredentialField[]): string[] {
   let addresses = [address];
@@ -32,7 +35,8 @@ export function listHostPatterns({
       address
         .slice(address.indexOf('//') + 2)
         .replaceAll(/\{[A-Za-z0-9]+\}/g, '*')
-        .replace(/:\d+$/, ''),
+        .replace(/:\d+$/, '')
+        .replace(ROOT_DOT, ''),
     );
   return [...new Set(patterns)];
 }
@@ -60,4 +64,4 @@ const literalEnds = (label: string): readonly [string, string] =>
 
 /** Whether a literal host matches one of the patterns. */
 export const isClaimedHost = (host: string, patterns: readonly HostPattern[]): boolean =>
-  patterns.some((pattern) => hostPatternsOverlap(pattern, host));
+  patterns.some((pattern) => hostPatternsOverlap(pattern, host.replace(ROOT_DOT, '')));

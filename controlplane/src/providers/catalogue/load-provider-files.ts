@@ -6,6 +6,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ConfigError } from '@acg/base/env-reader';
+import { listLibraryModels } from '@acg/base/pricing/genai-prices-adapter';
+import { BUILTIN_PRICED_MODELS } from '@acg/base/pricing/price-library-corrections';
 import type { Problem } from './check-definition.js';
 import { type HostPattern, hostPatternsOverlap, listHostPatterns } from './host-claims.js';
 import { findMemberLines, findSyntaxErrorLine } from './json-member-lines.js';
@@ -93,7 +95,7 @@ function readProviderFile(path: string, problems: string[]): ReadFile | null {
 /** Rules of files only. */
 function checkFile(path: string, definition: ProviderFile): Problem[] {
   const problems: Problem[] = [];
-  const { slug, sensitive = [], presets = [], tests, reviewed } = definition;
+  const { slug, sensitive = [], presets = [], prices, tests, reviewed } = definition;
   if (basename(path) !== `${slug}.json`)
     problems.push({ pointer: '/slug', message: 'slug must be the name of the file' });
   if ((sensitive.length === 0) !== (reviewed.withoutSensitive !== undefined)) {
@@ -104,6 +106,10 @@ function checkFile(path: string, definition: ProviderFile): Problem[] {
     if (scopes !== undefined && source === undefined)
       problems.push({ pointer: `/presets/${i}`, message: `presets.${i} needs a source for its scopes` });
   }
+  if (prices !== undefined && !isPriceProvider(prices)) {
+    const message = `prices: the price library has no provider ${JSON.stringify(prices)}`;
+    problems.push({ pointer: '/prices', message });
+  }
   try {
     parseCredentials(definition, tests.credentials);
   } catch (error) {
@@ -111,6 +117,10 @@ function checkFile(path: string, definition: ProviderFile): Problem[] {
   }
   return problems;
 }
+
+/** Calls of an unknown provider would be free. */
+const isPriceProvider = (id: string): boolean =>
+  listLibraryModels({ providerId: id }).length > 0 || BUILTIN_PRICED_MODELS.some(({ provider }) => provider === id);
 
 function findConflicts(files: readonly ReadFile[]): string[] {
   const problems: string[] = [];

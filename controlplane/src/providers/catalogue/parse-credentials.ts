@@ -4,7 +4,7 @@
  */
 import { InvalidInput } from '../../domain/errors.js';
 import { type Credentials, isHostPart, listTemplateFields } from './credential-template.js';
-import { matchesLinearRegex } from './linear-regex.js';
+import { MATCHED_CHARS_MAX, matchesLinearRegex } from './linear-regex.js';
 import type { CredentialField, ProviderRules } from './provider-definition.js';
 
 /** A secret is masked in responses, so it must be long enough not to occur there by chance. */
@@ -50,7 +50,8 @@ function listHostFields(origins: ProviderRules['origins']): ReadonlySet<string> 
 function parseField(field: CredentialField, value: unknown, isPartOfHost: boolean): string {
   const name = `credentials.${field.name}`;
   if (typeof value !== 'string') throw new InvalidInput(`${name} must be string`);
-  if (value.length > LENGTH_MAX) throw new InvalidInput(`${name} must have at most ${LENGTH_MAX} characters`);
+  const lengthMax = field.pattern === undefined ? LENGTH_MAX : MATCHED_CHARS_MAX;
+  if (value.length > lengthMax) throw new InvalidInput(`${name} must have at most ${lengthMax} characters`);
   if (field.secret && value.length < SECRET_LENGTH_MIN) {
     throw new InvalidInput(`${name} must have at least ${SECRET_LENGTH_MIN} characters`);
   }

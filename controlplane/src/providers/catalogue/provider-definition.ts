@@ -200,7 +200,9 @@ const Probe = Type.Union([
     {
       path: Type.String({ maxLength: 300, pattern: '^/[\\x21-\\x7e]*$' }),
       origin: Type.Optional(OriginName),
-      headers: Type.Optional(Type.Record(Type.String({ pattern: HEADER_NAME }), text(200), closed)),
+      headers: Type.Optional(
+        Type.Record(Type.String({ pattern: HEADER_NAME }), Type.String({ maxLength: 200, pattern: PRINTABLE }), closed),
+      ),
       refused: Type.Array(
         Type.Object(
           {

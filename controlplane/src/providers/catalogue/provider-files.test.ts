@@ -176,6 +176,42 @@ test.each<[string, string, string, RegExp]>([
     /belongs to .*s3.json$/,
   ],
   [
+    'the host of another provider with a dot at its end',
+    'api.acme.example.com',
+    'api.openai.com.',
+    /host api.openai.com belongs to .*openai.json$/,
+  ],
+  [
+    'a secret as a whole address',
+    'https://api.acme.example.com',
+    '{apiKey}',
+    /origins.default holds the secret apiKey/,
+  ],
+  [
+    'prices that the library does not have',
+    '"reviewed"',
+    '"prices": "opneai",\n  "reviewed"',
+    /^acme.json:\d\d: prices: the price library has no provider "opneai"$/,
+  ],
+  [
+    'an expression that is slow to match',
+    '(?:invalid|missing)',
+    '[a-z]{0,1000}',
+    /probe.refused.0.body is no regular expression of RE2: it is too large/,
+  ],
+  [
+    'a probe that sets a header of the connection',
+    '"probe": {',
+    '"probe": { "headers": { "host": "x" },',
+    /^acme.json:\d+: probe.headers.host cannot be set by a probe$/,
+  ],
+  [
+    'a probe whose header would end the line',
+    '"probe": {',
+    '"probe": { "headers": { "accept": "a\\r\\nb: c" },',
+    /^acme.json:\d+: probe.headers.accept is blank or has characters that are not allowed$/,
+  ],
+  [
     'a rule for an unknown origin',
     '"call": "* /api-keys/**"',
     '"origin": "files", "call": "* /api-keys/**"',

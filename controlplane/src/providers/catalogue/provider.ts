@@ -2,7 +2,7 @@
  * A provider in use: its rules, applied to the credentials of one account (docs/contract.md#providers). Built-in and
  * custom providers are the same; who entered the address decides what the gateway checks.
  */
-import { type Credentials, isHostPart, listTemplateFields, renderTemplate } from './credential-template.js';
+import { type Credentials, fieldValue, isHostPart, listTemplateFields, renderTemplate } from './credential-template.js';
 import { matchesLinearRegex } from './linear-regex.js';
 import type {
   CredentialField,
@@ -91,7 +91,7 @@ export class Provider {
   }
 
   #mayBeInHost(name: string, credentials: Credentials): boolean {
-    const value = credentials[name];
+    const value = fieldValue(credentials, name);
     const values = this.credentialFields.find((field) => field.name === name)?.values;
     return value !== undefined && (values?.includes(value) ?? isHostPart(value));
   }
@@ -145,8 +145,10 @@ export class Provider {
   }
 }
 
-const matchesField = (credentials: Credentials, field: string, pattern: string): boolean =>
-  credentials[field] !== undefined && matchesLinearRegex(pattern, credentials[field]);
+function matchesField(credentials: Credentials, field: string, pattern: string): boolean {
+  const value = fieldValue(credentials, field);
+  return value !== undefined && matchesLinearRegex(pattern, value);
+}
 
 const atOrigin = <T extends { readonly origin?: string | undefined }>(
   rules: readonly T[],

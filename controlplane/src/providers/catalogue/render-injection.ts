@@ -4,6 +4,7 @@ import { listInjectionTemplates } from './check-definition.js';
 import {
   type Credentials,
   encodePathSegment,
+  fieldValue,
   listTemplateFields,
   renderTemplate,
   splitTemplatePrefix,
@@ -34,7 +35,7 @@ export function renderInjection(
   injection.extraQuery = others.flatMap(({ query, value }) =>
     query === undefined ? [] : { name: query, value: render(value!, credentials) },
   );
-  const dropped = drop.filter(({ with: field }) => field === undefined || credentials[field] !== undefined);
+  const dropped = drop.filter(({ with: field }) => field === undefined || fieldValue(credentials, field) !== undefined);
   injection.dropHeaders = dropped.flatMap(({ header }) => header ?? []);
   injection.dropQuery = dropped.flatMap(({ query }) => query ?? []);
   const mainSecret = injection.header?.secret ?? injection.query?.secret ?? injection.basic?.password;

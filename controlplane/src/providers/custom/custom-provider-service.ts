@@ -24,6 +24,8 @@ import type { CustomProviderInput, CustomProviderPut, CustomProviderView, Listed
 
 /** Sensitive paths of all custom providers of an organization together, because the same contexts contain them. */
 const SENSITIVE_PATHS_MAX = 500;
+/** Of all definitions of an organization together, because lists and contexts contain them. A large one has 48 KiB. */
+const DEFINITIONS_BYTES_MAX = 524_288;
 
 export class CustomProviderService {
   constructor(
@@ -80,6 +82,7 @@ export class CustomProviderService {
         }
         const row = await store.insertProvider(tx, orgId, { id: uuidv7(Date.now()), ...settings });
         await assertSensitivePathsMax(tx, orgId);
+        await assertDefinitionsBytesMax(tx, orgId);
         const created = Object.entries(settings).map(([field, value]) => [field, [null, value as never]] as const);
         const target = { type: 'custom_provider', id: row.id };
         await recordAudit(tx, actor, 'custom_provider.create', target, Object.fromEntries(created));
@@ -105,6 +108,7 @@ export class CustomProviderService {
         if (settings.definition === null) checkAuthSettings(settings);
         const row = await store.updateProvider(tx, orgId, id, settings);
         if (countSensitive(row) > countSensitive(before)) await assertSensitivePathsMax(tx, orgId);
+        if (put.definition !== undefined) await assertDefinitionsBytesMax(tx, orgId);
         const status = accountStatusAfter(this.#toProvider(before), this.#toProvider(row));
         if (status !== null) await store.setAccountStatus(tx, orgId, id, status);
         await recordAudit(tx, actor, 'custom_provider.update', { type: 'custom_provider', id }, changesOf(before, row));
@@ -265,6 +269,11 @@ function hostOf(url: string): string | null {
 async function assertSensitivePathsMax(tx: Tx, orgId: string): Promise<void> {
   if ((await store.countSensitivePaths(tx, orgId)) <= SENSITIVE_PATHS_MAX) return;
   throw new Conflict(`the organization's providers may have ${SENSITIVE_PATHS_MAX} sensitivePaths together`);
+}
+
+async function assertDefinitionsBytesMax(tx: Tx, orgId: string): Promise<void> {
+  if ((await store.sumDefinitionBytes(tx, orgId)) <= DEFINITIONS_BYTES_MAX) return;
+  throw new Conflict(`the organization's definitions may have ${DEFINITIONS_BYTES_MAX} bytes together`);
 }
 
 const countSensitive = ({ sensitivePaths, definition }: store.CustomProviderRow): number =>

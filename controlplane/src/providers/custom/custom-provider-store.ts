@@ -51,6 +51,13 @@ export async function countSensitivePaths(tx: Tx, orgId: string): Promise<number
   return count!.total;
 }
 
+export async function sumDefinitionBytes(tx: Tx, orgId: string): Promise<number> {
+  const [sum] = await tx<{ bytes: number }[]>`
+    select coalesce(sum(octet_length(definition::text)), 0)::int8 as bytes from custom_providers
+     where org_id = ${orgId} and deleted_at is null`;
+  return sum!.bytes;
+}
+
 /** Locks the row until the transaction ends: `update` for writers, `share` for readers that depend on it. */
 export async function lockProvider(
   tx: Tx,

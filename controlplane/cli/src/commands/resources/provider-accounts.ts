@@ -9,7 +9,7 @@ import type { ProgramInterface } from '../../invocation/program-interface-for-co
 import { CREDENTIAL_OPTIONS, type CredentialOptions, readOptionCredentials } from '../../options/credential-options.js';
 import { choiceField, mapField, textField } from '../../options/field.js';
 import { agentIdField } from '../../options/lookup-fields.js';
-import { CliError, EXIT_CODES, usage } from '../../terminal/cli-error.js';
+import { usage } from '../../terminal/cli-error.js';
 import { formatDay } from '../../terminal/format-numbers-and-times.js';
 import type { Target } from '../descriptors/operation-target-from-arguments.js';
 import { listCommand } from '../descriptors/register-list-commands.js';
@@ -71,7 +71,7 @@ export const registerAccountCommands = commandGroup(
     operation: 'POST /v1/providers/accounts/{id}/test',
     target: ACCOUNT,
     print: (run, result, { found }) => run.printLine(formatCredentialTest(found.providerSlug, result)),
-    after: (_run, { ok }, { found }) => assertCredentialAccepted(found.providerSlug, ok),
+    after: (_run, result, { found }) => assertCredentialAccepted(found.providerSlug, result),
   }),
   operationCommand({
     name: 'set',
@@ -124,9 +124,9 @@ function registerAddCommand(group: Command, { begin }: ProgramInterface): void {
       const agentId = await findAgentId(run, requireAgentName(run, agent));
       const credentials = await readOptionCredentials(run, providerSlug, key);
       if (test === true) {
-        const { ok, hint } = await client.post('/v1/providers/accounts/test', { body: { providerSlug, credentials } });
-        const why = hint === null ? '' : `: ${hint}`;
-        if (!ok) throw new CliError(EXIT_CODES.failed, `${providerSlug} does not accept the key${why}`);
+        const result = await client.post('/v1/providers/accounts/test', { body: { providerSlug, credentials } });
+        run.printNote(formatCredentialTest(providerSlug, result));
+        assertCredentialAccepted(providerSlug, result);
       }
       const body = { agentId, providerSlug, credentials, ...omitUndefined({ allowSensitivePaths, allowOpaque }) };
       const answer = await client.post('/v1/providers/accounts', { body });

@@ -31,6 +31,6 @@ export const registerProviderCommands = commandGroup(
     options: CREDENTIAL_OPTIONS,
     body: async (run, { text, options }) => ({ credentials: await readOptionCredentials(run, text, options) }),
     print: (run, result, { text }) => run.printLine(formatCredentialTest(text, result)),
-    after: (_run, { ok }, { text }) => assertCredentialAccepted(text, ok),
+    after: (_run, result, { text }) => assertCredentialAccepted(text, result),
   }),
 );

@@ -81,7 +81,7 @@ export const registerCredentialCommands = commandGroup(
     operation: 'POST /v1/credentials/{id}/test',
     target: CREDENTIAL,
     print: (run, result, { found }) => run.printLine(formatCredentialTest(found.name, result)),
-    after: (_run, { ok }, { found }) => assertCredentialAccepted(found.name, ok),
+    after: (_run, result, { found }) => assertCredentialAccepted(found.name, result),
   }),
   operationCommand({
     name: 'rename',

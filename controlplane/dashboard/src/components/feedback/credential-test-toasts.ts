@@ -13,7 +13,12 @@ interface CredentialTestResult {
 
 export const CREDENTIAL_TEST_TOASTS = {
   onSuccess({ ok, call, status, hint, latencyMs }: CredentialTestResult) {
-    const answer = status === null ? '' : ` ${call ?? 'The call'} responded with ${status} after ${latencyMs} ms.`;
+    if (call === null && hint !== null) {
+      showToast(hint, 'yellow');
+      return;
+    }
+    const response = status === null ? 'had no response' : `responded with ${status}`;
+    const answer = call === null ? '' : ` ${call} ${response} after ${latencyMs} ms.`;
     if (ok) showToast(`The provider accepted the credential.${answer}`);
     else showErrorToast(new Error(`${hint ?? 'The provider rejected the credential.'}${answer}`));
   },

@@ -2,7 +2,8 @@
 import { notifications } from '@mantine/notifications';
 import { describeError } from '../../api/describe-error.js';
 
-export const showToast = (message: string): void => void notifications.show({ message, color: 'green' });
+export const showToast = (message: string, color: 'green' | 'yellow' = 'green'): void =>
+  void notifications.show({ message, color });
 
 export function showErrorToast(error: unknown): void {
   const { text, requestId } = describeError(error);
