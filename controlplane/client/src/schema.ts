@@ -2747,7 +2747,7 @@ export interface components {
             /** @description Whether the call would pass. Limits, budgets and circuit breakers are not checked. */
             allowed: boolean;
             /** @description Why the gateway would reject it; null when it would pass. */
-            reason: ("paused" | "revoked" | "unknown_provider" | "not_assigned" | "needs_credentials" | "sensitive_path" | "denied_call" | "denied_model") | null;
+            reason: ("paused" | "revoked" | "unknown_provider" | "not_assigned" | "needs_credentials" | "sensitive_path" | "opaque" | "denied_call" | "denied_model") | null;
         };
         CallReply: {
             log: components["schemas"]["Call"];

@@ -22,6 +22,7 @@ import type { TokenPosition } from '../upstream/credentials/find-gateway-token.j
 import type { ProxyTarget } from '../upstream/parse-proxy-request-target.js';
 import type { AgentResponse, UpgradableResponse, WebSocketHandshake } from './agent-response-interface.js';
 import type { DeferredUsageCollector } from './deferred-usage-collector.js';
+import { writeRejectionHead } from './write-rejection-head.js';
 
 /** Delay of a rejection that is tarpitted, ms. */
 const TARPIT_DELAY_MS = 1_000;
@@ -379,23 +380,15 @@ export class Exchange {
 }
 
 function sendRejection(exchange: Exchange): void {
-  if (exchange.isFinished) return;
-  exchange.res.cork(() => writeRejection(exchange));
+  if (!exchange.isFinished) exchange.res.cork(() => writeRejection(exchange));
 }
 
 function writeRejection(exchange: Exchange): void {
   const rejection = exchange.response.rejection!;
-  const { res } = exchange;
   const close = rejection.closesConnection || exchange.mustCloseConnection;
   exchange.response.status = rejection.status;
-  let block = `application/json\r\nx-gateway-request-id: ${exchange.request.id}`;
-  for (let i = 0; i < rejection.headers.length; i += 2) {
-    block += `\r\n${rejection.headers[i]}: ${rejection.headers[i + 1]}`;
-  }
-  res.writeStatus(rejection.statusLine);
-  // One native call for all headers: the server joins name and value unchanged. Every part is the gateway's own.
-  res.writeHeader('content-type', block);
+  writeRejectionHead(exchange.res, exchange.request.id, rejection);
   exchange.markFinished();
-  if (exchange.request.method === 'HEAD') res.endWithoutBody(0, close);
-  else res.end(rejection.body, close);
+  if (exchange.request.method === 'HEAD') exchange.res.endWithoutBody(0, close);
+  else exchange.res.end(rejection.body, close);
 }

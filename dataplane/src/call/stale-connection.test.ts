@@ -279,6 +279,8 @@ describe('the second send', () => {
       sessionToken: null,
       region: 'us-east-1',
       service: 's3',
+      isObjectStorage: true,
+      pathPrefix: null,
       extraHeaders: [['x-extra', 'once']],
       extraQuery: [],
       dropHeaders: new Set<string>(),

@@ -28,49 +28,25 @@ import {
 import type { IUsageRecord } from '@acg/proto/messages';
 import { createTestLimits } from '../../limits/testing/agent-limits-fixture.js';
 import { createLocalDialer } from '../../upstream/testing/dialer-recorder-certificate-fixture.js';
+import {
+  createTestHeaderInjection,
+  createTestUpstream,
+} from '../../upstream/testing/upstream-and-injection-fixture.js';
 
 export const GATEWAY_TOKEN = `acg_${'0123456789abcdef'.repeat(4)}`;
 const MIB = 1024 * 1024;
 export const PROVIDER_KEY = 'sk-provider-secret';
 
-export function createUpstream(origin: string, changes: Partial<Upstream> = {}): Upstream {
-  return {
+export const createUpstream = (origin: string, changes: Partial<Upstream> = {}): Upstream =>
+  createTestUpstream({
     providerSlug: 'openai',
-    proxyName: changes.providerSlug ?? 'openai',
     publicSlug: 'openai',
     accountId: 'account-1',
-    accountStatus: 'active',
-    isCustom: false,
     origin,
-    basePath: '',
-    isTenantAddress: false,
     circuitKey: `openai ${origin}`,
-    fleetKey: '',
-    injection: {
-      kind: 'header',
-      name: 'authorization',
-      value: `Bearer ${PROVIDER_KEY}`,
-      alternatives: new Map(),
-      bearerUnlessUserJwt: null,
-      extraHeaders: [],
-      extraQuery: [],
-      dropHeaders: new Set(),
-      pathPrefix: null,
-      secretForms: [PROVIDER_KEY],
-    },
-    usageFormat: 'none',
-    usageRules: null,
-    priceProvider: '',
-    failureStatuses: new Set([500, 502, 503, 504]),
-    failureExemptMarker: null,
-    allowsWebSocket: false,
-    sensitiveCalls: [],
-    opaqueCalls: [],
-    policy: null,
-    modelCalls: [],
+    injection: createTestHeaderInjection({ value: `Bearer ${PROVIDER_KEY}`, secretForms: [PROVIDER_KEY] }),
     ...changes,
-  };
-}
+  });
 
 export function createContext(upstreams: readonly Upstream[], changes: Partial<AgentContext> = {}): AgentContext {
   return {

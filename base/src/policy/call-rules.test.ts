@@ -1,18 +1,18 @@
-import { matchesCall, parseCallPattern } from '@acg/base/policy/call-pattern';
-import { CallRules } from '@acg/base/policy/call-rules';
-import { splitPathInEachReading, splitPathLeniently } from '@acg/base/policy/split-path-strictly-or-leniently';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createTestUpstream } from '../upstream/testing/upstream-and-injection-fixture.js';
+import { matchesCall, parseCallPattern } from './call-pattern.js';
+import { CallRules } from './call-rules.js';
+import { splitPathInEachReading, splitPathLeniently } from './split-path-strictly-or-leniently.js';
 
 const allows = (pattern: string, path: string): boolean =>
-  new CallRules(createTestUpstream({ policy: { closed: false, calls: [pattern], models: null } })).allows(
-    'GET',
-    path,
-    true,
-    null,
-    [],
-  );
+  new CallRules({
+    isCustom: false,
+    basePath: '',
+    sensitiveCalls: [],
+    opaqueCalls: [],
+    policy: { closed: false, calls: [pattern], models: null },
+    modelCalls: [],
+  }).allows('GET', path, true, null, []);
 
 test.each([
   ['/projects/*/issues', '/projects/7/issues', true],
