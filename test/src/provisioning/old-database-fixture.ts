@@ -20,7 +20,7 @@ const LAST_MIGRATION = 53;
 export const MASTER_KEY = { id: 'test', key: new Secret(Buffer.alloc(32, 7)) };
 const newId = (): string => uuidv7(Date.now());
 
-export interface OldCustomProvider {
+interface OldCustomProvider {
   readonly slug: string;
   readonly baseUrl: string;
   readonly authType: string;
