@@ -58,7 +58,7 @@ test('docs/cli.md lists the variables and the commands of the command line', () 
 });
 
 /** Of the data plane, of the providers, of a collector; and the document itself. */
-const ELSEWHERE = /^\/v1\/(?:proxy|self|chat|models|responses|messages|traces|openapi)\b/;
+const ELSEWHERE = /^\/v1\/(?:proxy|self|chat|models|responses|messages|traces|openapi|tcp_warming)\b/;
 
 test('the endpoints that pages name exist', () => {
   const { paths } = JSON.parse(text('controlplane/openapi.json')) as { paths: Record<string, object> };

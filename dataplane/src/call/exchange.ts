@@ -1,10 +1,8 @@
 /**
  * One request and its response through the data plane. The stages fill the record; `phase` says how far the call is.
- * Only this file and `relay.ts` write the response, each after a check of {@link Exchange.isFinished}: nothing is
- * written twice, after the end, or after the agent has disconnected. The caller of
- * {@link Exchange.upgradeToWebSocket} writes a WebSocket's handshake after the same check.
+ * Only this file, `relay.ts` and the caller of {@link Exchange.upgradeToWebSocket} write the response, each after a check
+ * of {@link Exchange.isFinished}: nothing is written twice, after the end, or after the agent has disconnected.
  */
-
 import { invariant } from '@acg/base/invariant-failures';
 import type { SlotHolder } from '../concurrency/org-slots.js';
 import type { AgentContext, Upstream } from '../context/agent-context.js';

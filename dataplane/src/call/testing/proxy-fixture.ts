@@ -18,7 +18,6 @@ import type {
   Settlement,
 } from '@acg/dataplane/limits/counters-interface';
 import { AGENT_PROVIDER_ROWS, LIMIT_TABLE, type LimitType } from '@acg/dataplane/limits/limit-table';
-import type { UsageMeter, UsageReading } from '@acg/dataplane/metering/reading/response-usage-meter-interface';
 import type { MaxCostInput } from '@acg/dataplane/pricing/max-cost';
 import { type ProxyDeps, type ProxyOptions, ProxyServer } from '@acg/dataplane/proxy-server';
 import {
@@ -32,6 +31,7 @@ import {
   createTestHeaderInjection,
   createTestUpstream,
 } from '../../upstream/testing/upstream-and-injection-fixture.js';
+import { CountingMeter } from './counting-meter-fixture.js';
 
 export const GATEWAY_TOKEN = `acg_${'0123456789abcdef'.repeat(4)}`;
 const MIB = 1024 * 1024;
@@ -66,33 +66,6 @@ export function createContext(upstreams: readonly Upstream[], changes: Partial<A
     builtInProviders: new Set(),
     ...changes,
   };
-}
-
-const READING: UsageReading = {
-  tokensInUncached: 0,
-  tokensCacheRead: 0,
-  tokensCacheWrite: 0,
-  tokensOut: 0,
-  tokensReasoning: 0,
-  model: null,
-  source: 'none',
-  streamError: null,
-  isMalformed: false,
-  extras: {} as UsageReading['extras'],
-};
-
-/** Counts the bytes it observes. */
-class CountingMeter implements UsageMeter {
-  bytes = 0;
-  observe(chunk: Buffer): void {
-    this.bytes += chunk.length;
-  }
-  get tokensOutSeen(): number {
-    return -1;
-  }
-  finish(): UsageReading {
-    return { ...READING, tokensOut: this.bytes };
-  }
 }
 
 export const ADMITTED: Admission = {

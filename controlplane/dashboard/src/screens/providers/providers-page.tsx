@@ -1,13 +1,15 @@
 /** The Providers page: accounts, shared credentials, catalogue, breakers and prices. */
-import { Stack, Tabs } from '@mantine/core';
+import { Skeleton, Stack, Tabs } from '@mantine/core';
+import { lazyComponent } from '../../components/layout/lazy-component-no-suspense-delay.js';
 import { PageHeader } from '../../components/layout/page-header.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
 import { AccountsTab } from './accounts-tab.js';
 import { BreakersTab } from './breakers-tab.js';
 import { CatalogueTab } from './catalogue-tab.js';
-import { PricesTab } from './prices-tab.js';
 import { ReenterCredentialsAlert } from './reenter-credentials-alert.js';
 import { SharedCredentialsTab } from './shared-credentials-tab.js';
+
+const PricesTab = lazyComponent(async () => (await import('./prices-tab.js')).PricesTab, <Skeleton h={320} />);
 
 const DEFAULTS = { tab: 'accounts', project: '', status: '', credential: '', model: '', source: '', page: 1 };
 
