@@ -122,6 +122,7 @@ test('lists items that need attention from one request, each with a link that re
   await sql`update provider_accounts set status = 'needs_credentials', refused_at = now() where id = ${accountId}`;
   const expiresAt = new Date(Date.now() + 3 * DAY_MS).toISOString();
   await call('POST', '/v1/api-keys', { name: 'nightly', agentId, expiresAt });
+  await sql`update api_keys set created_at = now() - interval '30 days' where agent_id = ${agentId}`;
   const hook = { url: 'https://example.com/hook', events: ['agent.created'] };
   const endpointId: string = (await call('POST', '/v1/webhooks', hook)).body.endpoint.id;
   await sql`update webhook_endpoints set status = 'paused', paused_reason = 'failing', failing_since = now()

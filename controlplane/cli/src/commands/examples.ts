@@ -74,6 +74,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'credentials rename': ["acg credentials rename 'Shared key' 'Team key'"],
   'credentials rm': ["acg credentials rm 'Team key'"],
   'providers ls': ['acg providers ls'],
+  'providers test': ['acg providers test openai'],
   'custom-providers ls': ['acg custom-providers ls'],
   'custom-providers add': [
     'acg custom-providers add groq --base-url https://api.groq.com/openai --usage-format openai',
