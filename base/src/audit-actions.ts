@@ -54,6 +54,7 @@ export const AUDIT_ACTIONS = [
   'login.fail',
   'session.create',
   'session.exchange',
+  'session.confirm',
   'session.end',
   'session.end_others',
   'session.end_reused',
@@ -64,6 +65,11 @@ export const AUDIT_ACTIONS = [
   'user.email_verified',
   'user.password_change',
   'user.password_reset',
+  'second_factor.create',
+  'second_factor.enable',
+  'second_factor.renew_recovery_codes',
+  'second_factor.use_recovery_code',
+  'second_factor.remove',
   'event_mail.update',
 ] as const;
 

@@ -1209,6 +1209,94 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/second-factor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the state of the user’s second factor
+         * @description Any session, whatever the role.
+         */
+        get: operations["getSecondFactor"];
+        put?: never;
+        /**
+         * Create the secret of a second factor
+         * @description The secret protects the account only after POST /v1/second-factor/confirm. Any session, whatever the role.
+         */
+        post: operations["createSecondFactor"];
+        /**
+         * Remove the second factor
+         * @description Any session, whatever the role.
+         */
+        delete: operations["removeSecondFactor"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/second-factor/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Enable the second factor with its first code
+         * @description Ends all other sessions of the user. Any session, whatever the role.
+         */
+        post: operations["enableSecondFactor"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/second-factor/recovery-codes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace the recovery codes
+         * @description Any session, whatever the role.
+         */
+        post: operations["renewRecoveryCodes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/second-factor/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirm the session with a code of the second factor
+         * @description For 10 minutes the session may then do what answers 403 with secondFactor. Any session, whatever the role.
+         */
+        post: operations["confirmSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/session": {
         parameters: {
             query?: never;
@@ -2058,11 +2146,15 @@ export interface components {
             token: string;
             name?: string;
             password?: string;
+            /** @description The 6 digits that the authenticator app shows, or a recovery code. Each code works once. */
+            code?: string;
         };
         AcceptRefused: {
             error: string;
             /** @constant */
             existing?: true;
+            /** @constant */
+            secondFactor?: true;
         };
         Account: {
             /** Format: uuid */
@@ -2592,6 +2684,8 @@ export interface components {
             /** Format: email */
             email?: string;
             password?: string;
+            /** @description The 6 digits that the authenticator app shows, or a recovery code. Each code works once. */
+            code?: string;
         };
         Call: {
             /**
@@ -2689,6 +2783,10 @@ export interface components {
         ChangePasswordInput: {
             currentPassword: string;
             newPassword: string;
+        };
+        CodeInput: {
+            /** @description The 6 digits that the authenticator app shows, or a recovery code. Each code works once. */
+            code: string;
         };
         CompareReply: {
             /** @description Null if the request gave start or end. */
@@ -3193,6 +3291,8 @@ export interface components {
             /** Format: email */
             email: string;
             password: string;
+            /** @description The 6 digits that the authenticator app shows, or a recovery code. Each code works once. */
+            code?: string;
         };
         LoginReply: {
             token: string;
@@ -3368,6 +3468,8 @@ export interface components {
             name?: string;
             /** @description US cents per calendar month over all agents of the organization; null: no budget. */
             budgetCentsMonthly?: number | null;
+            /** @description Members without a second factor get 403 until they set one up. Only owners change it. */
+            requireSecondFactor?: boolean;
         };
         OrganizationReply: {
             org: components["schemas"]["OrganizationWithRole"];
@@ -3386,12 +3488,19 @@ export interface components {
                  */
                 purgeAt?: string;
                 /**
+                 * @description The organization requires a second factor, which the user has not set up: calls in it are 403.
+                 * @constant
+                 */
+                secondFactorMissing?: true;
+                /**
                  * @description Only for owners, while suspended items wait for a review.
                  * @constant
                  */
                 itemsSuspended?: true;
                 /** @description US cents per calendar month over all agents of the organization; null: no budget. */
                 budgetCentsMonthly: number | null;
+                /** @description Members without a second factor get 403 until they set one up. Only owners change it. */
+                requireSecondFactor: boolean;
             };
         };
         OrganizationWithRole: {
@@ -3406,6 +3515,11 @@ export interface components {
              * @description Only while the organization is being deleted: an owner can restore it until this time.
              */
             purgeAt?: string;
+            /**
+             * @description The organization requires a second factor, which the user has not set up: calls in it are 403.
+             * @constant
+             */
+            secondFactorMissing?: true;
             /**
              * @description Only for owners, while suspended items wait for a review.
              * @constant
@@ -3700,6 +3814,10 @@ export interface components {
             period: ("24h" | "7d" | "30d" | "90d") | null;
             providers: components["schemas"]["ProviderBreakdown"][];
         };
+        RecoveryCodes: {
+            /** @description Shown once. Each works once instead of a code. */
+            recoveryCodes: string[];
+        };
         RefreshReply: {
             token: string;
         };
@@ -3859,6 +3977,26 @@ export interface components {
                 projectedMonthlyCents: number;
                 daysUntilBudget: number | null;
             } | null;
+        };
+        SecondFactorInput: {
+            /** @description The password of the user, required again. */
+            password: string;
+        };
+        SecondFactorRejection: {
+            error: string;
+            /** @constant */
+            secondFactor?: true;
+        };
+        SecondFactorSecret: {
+            /** @description Base32, to type into an authenticator app. Shown once. */
+            secret: string;
+            /** @description The same for a QR code. */
+            otpauthUrl: string;
+        };
+        SecondFactorStatus: {
+            /** @description Null: the account has no second factor. */
+            enabledAt: string | null;
+            recoveryCodesLeft: number;
         };
         SecretRotation: {
             /**
@@ -4298,6 +4436,7 @@ export type Call = components['schemas']['Call'];
 export type CallReply = components['schemas']['CallReply'];
 export type CallsReply = components['schemas']['CallsReply'];
 export type ChangePasswordInput = components['schemas']['ChangePasswordInput'];
+export type CodeInput = components['schemas']['CodeInput'];
 export type CompareReply = components['schemas']['CompareReply'];
 export type ComparedAgent = components['schemas']['ComparedAgent'];
 export type CredentialAcceptedData = components['schemas']['CredentialAcceptedData'];
@@ -4377,6 +4516,7 @@ export type ProviderCircuitOpenedEvent = components['schemas']['ProviderCircuitO
 export type ProviderListing = components['schemas']['ProviderListing'];
 export type ProviderUsage = components['schemas']['ProviderUsage'];
 export type ProvidersReply = components['schemas']['ProvidersReply'];
+export type RecoveryCodes = components['schemas']['RecoveryCodes'];
 export type RefreshReply = components['schemas']['RefreshReply'];
 export type Refusals = components['schemas']['Refusals'];
 export type RenameInput = components['schemas']['RenameInput'];
@@ -4390,6 +4530,10 @@ export type RotationInput = components['schemas']['RotationInput'];
 export type RotationReply = components['schemas']['RotationReply'];
 export type ScopeSeries = components['schemas']['ScopeSeries'];
 export type ScopeSummary = components['schemas']['ScopeSummary'];
+export type SecondFactorInput = components['schemas']['SecondFactorInput'];
+export type SecondFactorRejection = components['schemas']['SecondFactorRejection'];
+export type SecondFactorSecret = components['schemas']['SecondFactorSecret'];
+export type SecondFactorStatus = components['schemas']['SecondFactorStatus'];
 export type SecretRotation = components['schemas']['SecretRotation'];
 export type SelfReply = components['schemas']['SelfReply'];
 export type SessionInfo = components['schemas']['SessionInfo'];
@@ -5116,7 +5260,15 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
+            /** @description The credentials are missing, invalid or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecondFactorRejection"];
+                };
+            };
             413: components["responses"]["TooLarge"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -6168,7 +6320,15 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
+            /** @description The caller may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecondFactorRejection"];
+                };
+            };
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             429: components["responses"]["TooManyRequests"];
@@ -6196,7 +6356,15 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
+            /** @description The caller may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecondFactorRejection"];
+                };
+            };
             409: components["responses"]["Conflict"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -6224,7 +6392,15 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
+            /** @description The caller may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecondFactorRejection"];
+                };
+            };
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             500: components["responses"]["InternalError"];
@@ -6257,7 +6433,15 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
+            /** @description The caller may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecondFactorRejection"];
+                };
+            };
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
@@ -6288,7 +6472,15 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
+            /** @description The caller may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecondFactorRejection"];
+                };
+            };
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             429: components["responses"]["TooManyRequests"];
@@ -6385,7 +6577,15 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
+            /** @description The caller may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecondFactorRejection"];
+                };
+            };
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
@@ -6420,7 +6620,15 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
+            /** @description The caller may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecondFactorRejection"];
+                };
+            };
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
@@ -6920,6 +7128,191 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getSecondFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Get the state of the user’s second factor */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecondFactorStatus"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createSecondFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SecondFactorInput"];
+            };
+        };
+        responses: {
+            /** @description Create the secret of a second factor */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecondFactorSecret"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    removeSecondFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CodeInput"];
+            };
+        };
+        responses: {
+            /** @description Remove the second factor */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deleted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    enableSecondFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CodeInput"];
+            };
+        };
+        responses: {
+            /** @description Enable the second factor with its first code */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecoveryCodes"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    renewRecoveryCodes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CodeInput"];
+            };
+        };
+        responses: {
+            /** @description Replace the recovery codes */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecoveryCodes"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    confirmSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CodeInput"];
+            };
+        };
+        responses: {
+            /** @description Confirm the session with a code of the second factor */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ok"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     openBrowserSession: {
         parameters: {
             query?: never;
@@ -6943,7 +7336,15 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
+            /** @description The credentials are missing, invalid or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecondFactorRejection"];
+                };
+            };
             403: components["responses"]["Forbidden"];
             413: components["responses"]["TooLarge"];
             429: components["responses"]["TooManyRequests"];

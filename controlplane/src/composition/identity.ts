@@ -17,7 +17,10 @@ import type { PasswordHasher } from '../auth/passwords/password-hasher.js';
 import { PasswordVerifier } from '../auth/passwords/password-verifier.js';
 import { publicConfigRoutes } from '../auth/public-config-routes.js';
 import { PasswordResetAndEmailVerification } from '../auth/recovery/password-reset-and-email-verification.js';
-import { authRoutes } from '../auth/routes.js';
+import { authRoutes, createAuthThrottleHook } from '../auth/routes.js';
+import { secondFactorRoutes } from '../auth/second-factor/routes.js';
+import { SecondFactorService } from '../auth/second-factor/service.js';
+import { SecondFactorVerifier } from '../auth/second-factor/verifier.js';
 import { AuthService } from '../auth/service.js';
 import { sessionRoutes } from '../auth/session-list-and-cookie-routes.js';
 import type { SessionCookie } from '../auth/sessions/session-cookie.js';
@@ -51,6 +54,7 @@ import type { Catalogue } from '../providers/catalogue/catalogue.js';
 import { suspensionRoutes } from '../suspension/suspended-item-review-routes.js';
 import { SuspensionService } from '../suspension/unproven-founder-item-suspension.js';
 import { Throttle } from '../throttling/throttle.js';
+import type { Vault } from '../vault/aes-gcm-vault.js';
 
 const PRUNE_INTERVAL_MS = 60_000;
 const EVENT_MAIL_INTERVAL_MS = 2_000;
@@ -66,6 +70,7 @@ interface IdentityDependencies {
   readonly metrics: Metrics;
   readonly standIns: Catalogue['standIns'];
   readonly hasher: PasswordHasher;
+  readonly vault: Vault;
 }
 
 interface IdentityModule {
@@ -76,7 +81,7 @@ interface IdentityModule {
 
 export function buildIdentity(
   app: App,
-  { config, log, sql, tokens, cookie, authenticator, metrics, standIns, hasher }: IdentityDependencies,
+  { config, log, sql, tokens, cookie, authenticator, metrics, standIns, hasher, vault }: IdentityDependencies,
 ): IdentityModule {
   const background = new BackgroundTasks(log);
   const mailer = new Mailer(
@@ -87,7 +92,9 @@ export function buildIdentity(
   );
   metrics.addGauge('gateway_control_mails_pending', 'Mails not sent yet.', () => mailer.pending);
   const throttle = new Throttle(sql);
-  const passwords = new PasswordVerifier(hasher, throttle, new FailedLoginAudit(sql, throttle, background));
+  const failedLoginAudit = new FailedLoginAudit(sql, throttle, background);
+  const passwords = new PasswordVerifier(hasher, throttle, failedLoginAudit);
+  const factorVerifier = new SecondFactorVerifier(sql, vault, throttle, failedLoginAudit, mailer);
   const deliversMail = config.smtpUrl !== null;
   const recovery = new PasswordResetAndEmailVerification(
     sql,
@@ -101,13 +108,17 @@ export function buildIdentity(
   );
   const signup = new SignupPolicy(sql, config.signup);
   const sessions = new SessionService(sql, tokens);
-  const auth = new AuthService(sql, sessions, hasher, throttle, recovery, passwords, signup);
+  const auth = new AuthService(sql, sessions, hasher, throttle, recovery, passwords, signup, factorVerifier);
   const { version, proxyUrl, publicUrl } = config;
   const mail = config.smtpUrl === null ? 'outbox' : 'smtp';
   publicConfigRoutes(app, { version, proxyUrl, publicUrl, mail, standIns }, signup);
   const deletions = new OrganizationDeletionService(sql, auth, mailer, config.publicUrl, log);
   organizationRoutes(app, new OrganizationService(sql, config.signup === 'open'), deletions);
   authRoutes(app, { auth, sessions, recovery, throttle, authenticator });
+  const factors = new SecondFactorService(sql, vault, factorVerifier, mailer, (actor, password) =>
+    auth.confirmPassword(actor, password),
+  );
+  secondFactorRoutes(app, factors, createAuthThrottleHook(throttle));
   suspensionRoutes(app, new SuspensionService(sql));
   deviceRoutes(app, new DeviceLogin(sql, sessions, throttle, mailer, config.publicUrl), throttle);
   devicePageRoute(app);

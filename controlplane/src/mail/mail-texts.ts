@@ -101,6 +101,38 @@ export const createRestorationMail = (publicUrl: string, to: string, { name, by,
 Its gateway tokens and management tokens stay revoked. Create new ones at ${publicUrl}/.\n`,
 });
 
+const SECOND_FACTOR_CHANGES = {
+  'second_factor.enable': 'A second factor was added to your account.',
+  'second_factor.renew_recovery_codes':
+    'The recovery codes of your account were replaced. The old ones no longer work.',
+  'second_factor.remove': 'The second factor of your account was removed.',
+} as const;
+const CHANGE_PASSWORD_ADVICE = 'If this was not you, change your password: this revokes all other sessions.\n';
+
+export const createSecondFactorMail = (
+  to: string,
+  { action, ip }: { readonly action: keyof typeof SECOND_FACTOR_CHANGES; readonly ip: string },
+): Mail => ({
+  to,
+  purpose: 'second-factor',
+  subject: 'The second factor of your account was changed',
+  text: `${SECOND_FACTOR_CHANGES[action]} The request came from the IP address ${ip}.
+
+${CHANGE_PASSWORD_ADVICE}`,
+});
+
+export const createRecoveryCodeUsedMail = (
+  to: string,
+  { ip, left }: { readonly ip: string; readonly left: number },
+): Mail => ({
+  to,
+  purpose: 'second-factor',
+  subject: 'A recovery code of your account was used',
+  text: `A recovery code was used instead of a code of your authenticator app, from the IP address ${ip}. ${left} are left.
+
+${CHANGE_PASSWORD_ADVICE}`,
+});
+
 /** Leaves out the name and hostname that the device reports: an attacker may have chosen them. */
 export const createDeviceApprovalMail = (
   to: string,

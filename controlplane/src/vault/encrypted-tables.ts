@@ -8,6 +8,7 @@ export interface EncryptedTable {
     | 'credentials'
     | 'webhook_endpoints'
     | 'webhook_previous_secrets'
+    | 'second_factor_secrets'
     | 'suspended_accounts'
     | 'suspended_credentials'
     | 'suspended_webhooks';
@@ -19,6 +20,8 @@ export const ENCRYPTED_TABLES: readonly EncryptedTable[] = [
   { name: 'credentials', purpose: 'credential' },
   { name: 'webhook_endpoints', purpose: 'webhook' },
   { name: 'webhook_previous_secrets', purpose: 'webhook' },
+  // A view of second_factors.
+  { name: 'second_factor_secrets', purpose: 'second_factor' },
   // Views of suspended_items.
   { name: 'suspended_accounts', purpose: 'account' },
   { name: 'suspended_credentials', purpose: 'credential' },

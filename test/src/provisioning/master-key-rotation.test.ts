@@ -115,6 +115,7 @@ test('rotation: every secret is re-encrypted during concurrent credential rotati
     'credentials',
     'webhook_endpoints',
     'webhook_previous_secrets',
+    'second_factor_secrets',
     'suspended_accounts',
     'suspended_credentials',
     'suspended_webhooks',
@@ -179,8 +180,8 @@ test('command: re-encrypts, names the keys that are no longer needed, and reject
       code: 0,
       out:
         're-encrypted with key new: 1 of provider_accounts, 0 of credentials, 0 of webhook_endpoints, ' +
-        '0 of webhook_previous_secrets, 0 of suspended_accounts, 0 of suspended_credentials, ' +
-        '0 of suspended_webhooks\nMASTER_KEYS no longer needs: test\n',
+        '0 of webhook_previous_secrets, 0 of second_factor_secrets, 0 of suspended_accounts, ' +
+        '0 of suspended_credentials, 0 of suspended_webhooks\nMASTER_KEYS no longer needs: test\n',
       err: '',
     });
     await (await startControlPlane({ MASTER_KEYS: fresh }, database)).stop();

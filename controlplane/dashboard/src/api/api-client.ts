@@ -1,5 +1,6 @@
 /** The client of the management API. The session is an HTTP-only cookie, which scripts cannot read. */
 import { createClient } from '@acg/client/typed-api-client-throwing-errors';
+import { confirmAndRetry } from './confirm-with-second-factor.js';
 import { deduplicateWrites } from './deduplicate-writes.js';
 import { BASE_PATH } from './page-meta-tags.js';
 
@@ -9,7 +10,7 @@ const REQUEST_TIMEOUT_MS = 60_000;
 let readsAbort = new AbortController();
 const fetchWithTimeout = (request: Request, ...signals: AbortSignal[]): Promise<Response> =>
   fetch(request, { signal: AbortSignal.any([request.signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS), ...signals]) });
-const sendWrite = deduplicateWrites((request) => fetchWithTimeout(request));
+const sendWrite = deduplicateWrites((request) => confirmAndRetry(request, fetchWithTimeout));
 
 export const api = createClient({
   baseUrl: BASE_PATH,

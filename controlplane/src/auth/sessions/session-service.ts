@@ -36,6 +36,8 @@ interface SessionOptions {
   readonly roleMax?: Role;
   /** The user has just entered the password. Default: true. */
   readonly authenticated?: boolean;
+  /** A code of the second factor was verified, too. Default: false. */
+  readonly factorVerified?: boolean;
 }
 
 export class SessionService {
@@ -50,23 +52,30 @@ export class SessionService {
     user: SessionUser,
     orgId: string,
     client: ClientInfo,
-    { kind = 'api', roleMax, authenticated = true }: SessionOptions = {},
+    { kind = 'api', roleMax, authenticated = true, factorVerified = false }: SessionOptions = {},
   ): Promise<string> {
     const id = await this.#insertSession(
       tx,
       user,
       orgId,
       client,
-      { kind, roleMax: roleMax ?? null, authenticated },
+      { kind, roleMax: roleMax ?? null, authenticated, factorVerified },
       null,
     );
     return this.tokens.issue({ userId: user.id, orgId, version: user.sessionVersion, id, generation: 1 });
   }
 
   /** Opens a browser session and returns the secret for its cookie. */
-  async openBrowserSession(tx: Tx, user: SessionUser, orgId: string, client: ClientInfo): Promise<string> {
+  async openBrowserSession(
+    tx: Tx,
+    user: SessionUser,
+    orgId: string,
+    client: ClientInfo,
+    factorVerified: boolean,
+  ): Promise<string> {
     const { secret, hash } = createCookieSecret();
-    await this.#insertSession(tx, user, orgId, client, { kind: 'browser', roleMax: null, authenticated: true }, hash);
+    const options = { kind: 'browser', roleMax: null, authenticated: true, factorVerified } as const;
+    await this.#insertSession(tx, user, orgId, client, options, hash);
     return secret;
   }
 
@@ -173,7 +182,7 @@ export class SessionService {
     user: SessionUser,
     orgId: string,
     { ip, userAgent }: ClientInfo,
-    options: Pick<store.NewSession, 'kind' | 'roleMax' | 'authenticated'>,
+    options: Pick<store.NewSession, 'kind' | 'roleMax' | 'authenticated' | 'factorVerified'>,
     secretHash: Buffer | null,
   ): Promise<string> {
     const id = uuidv7(Date.now());

@@ -1,6 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { PasswordHasher } from '@acg/controlplane/auth/passwords/password-hasher';
+import { computeTotpCode, TOTP_SECRET_BYTES, totpStepAt } from '@acg/controlplane/auth/second-factor/totp';
+import { secretIdentityOf } from '@acg/controlplane/auth/second-factor/verifier';
 import { createCookieSecret } from '@acg/controlplane/auth/sessions/session-cookie';
+import { Vault } from '@acg/controlplane/vault/aes-gcm-vault';
 import type { Member, TestControlPlane } from '../../fixtures/control-plane.js';
 import type { ExampleContext, Examples } from './route-example.js';
 
@@ -44,6 +47,19 @@ async function createDeviceLogin({ plane, owner }: ExampleContext, approved = fa
 async function setPassword(plane: TestControlPlane, { userId }: Member): Promise<void> {
   const passwordHash = await new PasswordHasher().assertStrongAndHash(PASSWORD, '192.0.2.1');
   await plane.database.sql`update users set password_hash = ${passwordHash} where id = ${userId}`;
+}
+
+/** A second factor of the caller; returns a code that is valid now. */
+async function createSecondFactor({ plane, owner, caller }: ExampleContext, confirmed = true): Promise<string> {
+  const { userId } = caller ?? owner;
+  const secret = randomBytes(TOTP_SECRET_BYTES);
+  const sealed = new Vault(plane.config.masterKeys).encrypt(secretIdentityOf(userId), secret.toString('hex'));
+  await plane.database.sql`
+    insert into second_factors (user_id, key_id, nonce, ciphertext, confirmed_at)
+    values (${userId}, ${sealed.keyId}, ${sealed.nonce}, ${sealed.ciphertext}, ${confirmed ? new Date() : null})
+    on conflict (user_id) do update set key_id = excluded.key_id, nonce = excluded.nonce, last_step = -1,
+           ciphertext = excluded.ciphertext, confirmed_at = excluded.confirmed_at`;
+  return computeTotpCode(secret, totpStepAt(Date.now()));
 }
 
 /** An item that waits for the review of the owner; what the caller has, works. */
@@ -133,6 +149,28 @@ export const IDENTITY_EXAMPLES: Examples = {
       await setPassword(plane, caller ?? owner);
       return { body: { currentPassword: PASSWORD, newPassword: 'another long password' } };
     },
+  },
+  'GET /v1/second-factor': { prepare: () => ({}) },
+  'POST /v1/second-factor': {
+    prepare: async ({ plane, owner, caller }) => {
+      const { userId } = caller ?? owner;
+      await setPassword(plane, caller ?? owner);
+      await plane.database.sql`update users set email_verified_at = now() where id = ${userId}`;
+      return { body: { password: PASSWORD } };
+    },
+    success: 201,
+  },
+  'POST /v1/second-factor/confirm': {
+    prepare: async (context) => ({ body: { code: await createSecondFactor(context, false) } }),
+  },
+  'POST /v1/second-factor/verify': {
+    prepare: async (context) => ({ body: { code: await createSecondFactor(context) } }),
+  },
+  'POST /v1/second-factor/recovery-codes': {
+    prepare: async (context) => ({ body: { code: await createSecondFactor(context) } }),
+  },
+  'DELETE /v1/second-factor': {
+    prepare: async (context) => ({ body: { code: await createSecondFactor(context) } }),
   },
   'GET /v1/sessions': { prepare: () => ({}) },
   'DELETE /v1/sessions': { prepare: () => ({}) },

@@ -8,6 +8,7 @@ import { ManagementTokensTab } from './management-tokens-tab.js';
 import { NewOrganizationDialog } from './new-organization-dialog.js';
 import { OrganizationSettings } from './organization-settings.js';
 import { Profile } from './profile.js';
+import { SecondFactor } from './second-factor.js';
 import { SessionsTab } from './sessions-tab.js';
 
 const DEFAULTS = { tab: 'account', page: 1, dialog: '' };
@@ -30,6 +31,7 @@ export function SettingsPage() {
           <Stack gap="lg">
             <Profile />
             <ChangePassword />
+            <SecondFactor />
           </Stack>
         </Tabs.Panel>
         <Tabs.Panel value="sessions">
