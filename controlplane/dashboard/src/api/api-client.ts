@@ -10,11 +10,12 @@ const REQUEST_TIMEOUT_MS = 60_000;
 let readsAbort = new AbortController();
 const fetchWithTimeout = (request: Request, ...signals: AbortSignal[]): Promise<Response> =>
   fetch(request, { signal: AbortSignal.any([request.signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS), ...signals]) });
-const sendWrite = deduplicateWrites((request) => confirmAndRetry(request, fetchWithTimeout));
+const sendWrite = deduplicateWrites((request) => fetchWithTimeout(request));
 
 export const api = createClient({
   baseUrl: BASE_PATH,
-  fetch: (request) => (request.method === 'GET' ? fetchWithTimeout(request, readsAbort.signal) : sendWrite(request)),
+  fetch: (request) =>
+    request.method === 'GET' ? fetchWithTimeout(request, readsAbort.signal) : confirmAndRetry(request, sendWrite),
 });
 
 /** Aborts all pending reads. New reads fail at once with `AbortError` until {@link allowReads}. */
