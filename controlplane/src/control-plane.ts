@@ -97,10 +97,10 @@ export function buildControlPlane(config: Config, log: Logger, hasher = new Pass
   const prices = new OperatorPrices(config.pricesFile, catalogue, log, metrics);
   const vault = new Vault(config.masterKeys);
   const shared = { config, log, sql, metrics, vault };
-  const identity = buildIdentity(app, { ...shared, tokens, cookie, authenticator, standIns, hasher });
+  const tenantNames = new TenantNameResolver();
+  const identity = buildIdentity(app, { ...shared, tenantNames, tokens, cookie, authenticator, standIns, hasher });
   referenceRoutes(app, config.publicUrl);
   projectRoutes(app, new ProjectService(sql));
-  const tenantNames = new TenantNameResolver();
   const { reads, feeds, ingest: ingestSql } = pools;
   const events = buildCircuitsAndEvents(app, { config, log, sql, feeds, metrics, catalogue, vault, tenantNames });
   const agents = buildAgentsAndProviders(app, { config, log, sql, vault, catalogue, prices, tenantNames });

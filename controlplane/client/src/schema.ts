@@ -1369,6 +1369,134 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/sso": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the identity provider and the domains of the organization
+         * @description Role: admin or owner.
+         */
+        get: operations["getSso"];
+        /**
+         * Set the identity provider of the organization
+         * @description Reads the discovery document. A new issuer or client ends the sessions of the previous one. Role: owner.
+         */
+        put: operations["configureSso"];
+        post?: never;
+        /**
+         * Remove the identity provider and end its sessions
+         * @description Role: owner.
+         */
+        delete: operations["removeSso"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sso/domains": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add a domain of e-mail addresses
+         * @description Role: owner.
+         */
+        post: operations["addSsoDomain"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sso/domains/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove a domain
+         * @description Role: owner.
+         */
+        delete: operations["removeSsoDomain"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sso/domains/{id}/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Look up the TXT record of a domain
+         * @description Role: owner.
+         */
+        post: operations["verifySsoDomain"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sso/link": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Log in once to the account that single sign-on will open
+         * @description Called by the page of the callback. No session needed.
+         */
+        post: operations["linkSso"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sso/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin a login by single sign-on
+         * @description Only for pages of this service: the login is bound to the browser by a cookie. No session needed.
+         */
+        post: operations["startSso"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/status": {
         parameters: {
             query?: never;
@@ -2979,6 +3107,12 @@ export interface components {
         DeliveryReply: {
             delivery: components["schemas"]["Delivery"];
         };
+        DomainInput: {
+            domain: string;
+        };
+        DomainReply: {
+            domain: components["schemas"]["SsoDomain"];
+        };
         Endpoint: {
             /** Format: uuid */
             id: string;
@@ -3126,6 +3260,11 @@ export interface components {
             member: components["schemas"]["Member"];
             /** @description The invitation link, if mails are stored as files on the server; otherwise null, because only the mail contains the link. */
             invitationUrl: string | null;
+        };
+        LinkInput: {
+            password: string;
+            /** @description The 6 digits that the authenticator app shows, or a recovery code. Each code works once. */
+            code?: string;
         };
         ListCircuitsReply: {
             circuits: {
@@ -4104,6 +4243,41 @@ export interface components {
                 slug: string;
             };
         };
+        SsoDomain: {
+            /** Format: uuid */
+            id: string;
+            domain: string;
+            /** @description Name of the TXT record that verifies the domain. */
+            recordName: string;
+            /** @description Its content. */
+            recordValue: string;
+            /** @description Null: not verified. */
+            verifiedAt: string | null;
+            /** @description Null: never checked. */
+            checkedAt: string | null;
+        };
+        SsoInput: {
+            /** @description The issuer, as the provider’s discovery document names it. */
+            issuer: string;
+            clientId: string;
+            /** @description Required with a new issuer or client; otherwise the stored one is kept. */
+            clientSecret?: string;
+            /** @description The role of people who log in for the first time; null: they need an invitation. */
+            defaultRole: "viewer" | "member" | "admin" | null;
+        };
+        SsoSettings: {
+            connection: {
+                issuer: string;
+                clientId: string;
+                /** @description The role of people who log in for the first time; null: they need an invitation. */
+                defaultRole: "viewer" | "member" | "admin" | null;
+                /** Format: date-time */
+                createdAt: string;
+            } | null;
+            /** @description The redirect URI to register at the provider. */
+            redirectUri: string;
+            domains: components["schemas"]["SsoDomain"][];
+        };
         StartDeviceLoginInput: {
             client: string;
             hostname?: string;
@@ -4117,11 +4291,19 @@ export interface components {
             /** @description Seconds between two polls. */
             interval: number;
         };
+        StartInput: {
+            /** Format: email */
+            email: string;
+        };
+        StartReply: {
+            /** @description Where the browser continues. */
+            url: string;
+        };
         SuspendedItem: {
             /** Format: uuid */
             id: string;
             /** @enum {string} */
-            kind: "member" | "management_token" | "invitation" | "api_key" | "webhook" | "account" | "credential" | "custom_provider";
+            kind: "member" | "management_token" | "invitation" | "api_key" | "webhook" | "account" | "credential" | "custom_provider" | "sso";
             /** @description The name; for a member or an invitation the e-mail address, for a webhook the URL. */
             name: string;
             /** @description Further identification: role, token prefix, events, agent or address. */
@@ -4455,6 +4637,8 @@ export type DeliveryDetail = components['schemas']['DeliveryDetail'];
 export type DeliveryDetailReply = components['schemas']['DeliveryDetailReply'];
 export type DeliveryList = components['schemas']['DeliveryList'];
 export type DeliveryReply = components['schemas']['DeliveryReply'];
+export type DomainInput = components['schemas']['DomainInput'];
+export type DomainReply = components['schemas']['DomainReply'];
 export type Endpoint = components['schemas']['Endpoint'];
 export type EndpointCreated = components['schemas']['EndpointCreated'];
 export type EndpointDeleted = components['schemas']['EndpointDeleted'];
@@ -4470,6 +4654,7 @@ export type GetConfigReply = components['schemas']['GetConfigReply'];
 export type GetStatusReply = components['schemas']['GetStatusReply'];
 export type InviteInput = components['schemas']['InviteInput'];
 export type InvitedReply = components['schemas']['InvitedReply'];
+export type LinkInput = components['schemas']['LinkInput'];
 export type ListCircuitsReply = components['schemas']['ListCircuitsReply'];
 export type ListProvidersReply = components['schemas']['ListProvidersReply'];
 export type ListedProvider = components['schemas']['ListedProvider'];
@@ -4545,8 +4730,13 @@ export type SharedCredentialPatch = components['schemas']['SharedCredentialPatch
 export type SharedCredentialReply = components['schemas']['SharedCredentialReply'];
 export type SignupInput = components['schemas']['SignupInput'];
 export type SignupReply = components['schemas']['SignupReply'];
+export type SsoDomain = components['schemas']['SsoDomain'];
+export type SsoInput = components['schemas']['SsoInput'];
+export type SsoSettings = components['schemas']['SsoSettings'];
 export type StartDeviceLoginInput = components['schemas']['StartDeviceLoginInput'];
 export type StartDeviceLoginReply = components['schemas']['StartDeviceLoginReply'];
+export type StartInput = components['schemas']['StartInput'];
+export type StartReply = components['schemas']['StartReply'];
 export type SuspendedItem = components['schemas']['SuspendedItem'];
 export type SuspendedList = components['schemas']['SuspendedList'];
 export type SuspendedReply = components['schemas']['SuspendedReply'];
@@ -7494,6 +7684,268 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getSso: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Get the identity provider and the domains of the organization */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SsoSettings"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    configureSso: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SsoInput"];
+            };
+        };
+        responses: {
+            /** @description Set the identity provider of the organization */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SsoSettings"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            /** @description The caller may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecondFactorRejection"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    removeSso: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Remove the identity provider and end its sessions */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deleted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            /** @description The caller may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecondFactorRejection"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    addSsoDomain: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DomainInput"];
+            };
+        };
+        responses: {
+            /** @description Add a domain of e-mail addresses */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DomainReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    removeSsoDomain: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Remove a domain */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deleted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    verifySsoDomain: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Look up the TXT record of a domain */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DomainReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    linkSso: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LinkInput"];
+            };
+        };
+        responses: {
+            /** @description Log in once to the account that single sign-on will open */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ok"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            /** @description The credentials are missing, invalid or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecondFactorRejection"];
+                };
+            };
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    startSso: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StartInput"];
+            };
+        };
+        responses: {
+            /** @description Begin a login by single sign-on */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StartReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getStatus: {
         parameters: {
             query?: never;
@@ -7522,7 +7974,7 @@ export interface operations {
             query?: {
                 limit?: number;
                 offset?: number;
-                kind?: "member" | "management_token" | "invitation" | "api_key" | "webhook" | "account" | "credential" | "custom_provider";
+                kind?: "member" | "management_token" | "invitation" | "api_key" | "webhook" | "account" | "credential" | "custom_provider" | "sso";
             };
             header?: never;
             path?: never;

@@ -158,7 +158,7 @@ export class Authenticator {
     const { userId, orgId, email, id, kind, roleMax, recent, purgeAt, secondFactorMissing } = row;
     if (row.shouldMarkUsed) await ignoreReadOnlyDatabase(store.markSessionSeen(this.sql, id));
     const role = roleMax === null ? row.role : lowerRole(row.role, roleMax);
-    const state = { purgeAt, secondFactorMissing };
+    const state = { purgeAt, secondFactorMissing: secondFactorMissing && !row.sso };
     return { userId, orgId, email, role, ip, ...state, session: { id, kind, roleMax, recent }, token: null };
   }
 }

@@ -2,6 +2,9 @@
  * Builds the module for users: sessions, recovery, mail, members, organizations and audit. Part of the composition
  * root.
  */
+import { Dialer } from '@acg/base/dialer/dialer';
+import type { NameResolver } from '@acg/base/dns/name-resolver-interface';
+import { OperatorNameResolver } from '@acg/base/dns/operator-name-resolver';
 import type { Logger } from '@acg/base/log';
 import { pruneAuditEntries } from '../audit/audit-list-and-prune-store.js';
 import { auditRoutes } from '../audit/audit-list-routes.js';
@@ -51,12 +54,21 @@ import { pruneDeletions } from '../orgs/deletion-store.js';
 import { organizationRoutes } from '../orgs/routes.js';
 import { OrganizationService } from '../orgs/service.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
+import { SsoLoginService } from '../sso/login-service.js';
+import { OidcClient } from '../sso/oidc-client.js';
+import { resolveTxtRecords } from '../sso/resolve-txt-records.js';
+import { ssoRoutes } from '../sso/routes.js';
+import { SsoSettingsService } from '../sso/settings-service.js';
+import { SsoCookie } from '../sso/sso-cookie.js';
+import { pruneSsoLogins } from '../sso/store.js';
 import { suspensionRoutes } from '../suspension/suspended-item-review-routes.js';
 import { SuspensionService } from '../suspension/unproven-founder-item-suspension.js';
 import { Throttle } from '../throttling/throttle.js';
 import type { Vault } from '../vault/aes-gcm-vault.js';
 
 const PRUNE_INTERVAL_MS = 60_000;
+const DOMAIN_CHECK_INTERVAL_MS = 600_000;
+const SSO_CONNECT_TIMEOUT_MS = 5_000;
 const EVENT_MAIL_INTERVAL_MS = 2_000;
 const MAIL_STOP_TIMEOUT_MS = 5_000;
 
@@ -71,6 +83,7 @@ interface IdentityDependencies {
   readonly standIns: Catalogue['standIns'];
   readonly hasher: PasswordHasher;
   readonly vault: Vault;
+  readonly tenantNames: NameResolver;
 }
 
 interface IdentityModule {
@@ -81,7 +94,19 @@ interface IdentityModule {
 
 export function buildIdentity(
   app: App,
-  { config, log, sql, tokens, cookie, authenticator, metrics, standIns, hasher, vault }: IdentityDependencies,
+  {
+    config,
+    log,
+    sql,
+    tokens,
+    cookie,
+    authenticator,
+    metrics,
+    standIns,
+    hasher,
+    vault,
+    tenantNames,
+  }: IdentityDependencies,
 ): IdentityModule {
   const background = new BackgroundTasks(log);
   const mailer = new Mailer(
@@ -124,6 +149,29 @@ export function buildIdentity(
   devicePageRoute(app);
   managementTokenRoutes(app, new ManagementTokenService(sql));
   sessionRoutes(app, { auth, sessions, throttle, authenticator, cookie });
+  const dialer = new Dialer({
+    allowCidrs: config.egressAllowCidrs,
+    connectTimeoutMs: SSO_CONNECT_TIMEOUT_MS,
+    tenantNames,
+    operatorNames: new OperatorNameResolver(),
+  });
+  const oidc = new OidcClient(dialer);
+  const ssoSettings = new SsoSettingsService({
+    sql,
+    vault,
+    oidc,
+    publicUrl,
+    allowCidrs: config.egressAllowCidrs,
+    resolveHost: (orgId) => (host) => tenantNames.resolve(host, orgId),
+    resolveTxt: resolveTxtRecords,
+  });
+  ssoRoutes(app, {
+    settings: ssoSettings,
+    logins: new SsoLoginService({ sql, vault, oidc, auth, sessions, throttle, publicUrl }),
+    sessionCookie: cookie,
+    ssoCookie: new SsoCookie(publicUrl),
+    throttleHook: createAuthThrottleHook(throttle),
+  });
   const members = new MemberService(sql, throttle, mailer, config.publicUrl, config.smtpUrl === null);
   memberRoutes(app, { members, acceptance: new InvitationAcceptance(sql, hasher, auth), throttle, authenticator });
   auditRoutes(app, sql);
@@ -135,6 +183,7 @@ export function buildIdentity(
     await pruneEmailTokens(sql);
     await pruneSessions(sql);
     await pruneDeviceLogins(sql);
+    await pruneSsoLogins(sql);
     await pruneStoredResponses(sql);
     await pruneInvitations(sql);
     await pruneQueuedEvents(sql);
@@ -145,6 +194,7 @@ export function buildIdentity(
   return {
     start() {
       background.runEvery('pruning', PRUNE_INTERVAL_MS, prune);
+      background.runEvery('domain checks', DOMAIN_CHECK_INTERVAL_MS, () => ssoSettings.recheckDomains());
       background.runEvery('event mails', EVENT_MAIL_INTERVAL_MS, () => eventMail.sendDue());
     },
     async stop() {

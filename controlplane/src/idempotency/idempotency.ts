@@ -26,7 +26,7 @@ const WAITING_MAX = 64;
  * nothing.
  */
 const EXCLUDED_ROUTES =
-  /^\/v1\/(?:(?:auth|second-factor|session|sessions|members|invitations)(?:\/|$)|(?:providers\/accounts|credentials)\/(?:[^/]+\/)?test$)/;
+  /^\/v1\/(?:(?:auth|second-factor|sso|session|sessions|members|invitations)(?:\/|$)|(?:providers\/accounts|credentials)\/(?:[^/]+\/)?test$)/;
 const ROLLED_BACK = new Error('rolled back');
 
 interface IdempotentRequest {

@@ -61,8 +61,8 @@ export const createSuspensionMail = (publicUrl: string, to: string, items: numbe
   purpose: 'suspended',
   subject: 'Review suspended items',
   text: `Your account was used before this address was confirmed, maybe by another person. So ${items} items in your
-organizations are suspended: gateway tokens, management tokens, webhooks, members, invitations, provider credentials and
-custom providers that were created before. None of them works until you keep it.
+organizations are suspended: gateway tokens, management tokens, webhooks, members, invitations, provider credentials, custom
+providers and single sign-on that were created before. None of them works until you keep it.
 
 Review them now and keep or revoke each: ${publicUrl}/suspended
 

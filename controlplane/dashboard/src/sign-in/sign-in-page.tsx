@@ -1,7 +1,9 @@
 import { ApiError } from '@acg/client/api-errors';
 import { Alert, Anchor, Button, PasswordInput, TextInput } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
+import { api } from '../api/api-client.js';
 import { hasSavedDrafts } from '../api/form-drafts-across-sign-in.js';
 import { useConfig, useSignIn } from '../api/session.js';
 import { formErrors } from '../components/forms/server-errors-at-form-fields.js';
@@ -92,10 +94,34 @@ export function SignInPage() {
       <Button type="submit" fullWidth loading={signIn.isPending} disabled={waitSeconds > 0}>
         {waitSeconds > 0 ? `Try again in ${waitSeconds} s` : 'Log in'}
       </Button>
+      <SingleSignOnButton email={email.trim()} />
       <Anchor component={Link} href="/forgot-password" size="sm" ta="center" underline="always">
         Forgot your password?
       </Anchor>
     </SignInLayout>
+  );
+}
+
+/** Sends the browser to the identity provider of the organization that verified the domain of the address. */
+function SingleSignOnButton({ email }: { readonly email: string }) {
+  const start = useMutation({
+    mutationFn: () => api.post('/v1/sso/start', { body: { email } }),
+    onSuccess: ({ url }) => location.assign(url),
+  });
+  const errors = formErrors(start.error, {});
+  return (
+    <>
+      {errors.formError}
+      <Button
+        variant="default"
+        fullWidth
+        loading={start.isPending || start.isSuccess}
+        disabled={!email.includes('@')}
+        onClick={() => start.mutate()}
+      >
+        Use single sign-on
+      </Button>
+    </>
   );
 }
 

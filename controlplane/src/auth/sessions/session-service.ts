@@ -18,6 +18,7 @@ import * as store from './session-store.js';
 
 export const SESSION_ENDED_MESSAGE = 'this session has ended: log in again';
 const USER_AGENT_MAX = 200;
+const SSO_SESSION_LIFETIME_S = 86_400;
 
 /** The client that opens a session. */
 export interface ClientInfo {
@@ -59,7 +60,7 @@ export class SessionService {
       user,
       orgId,
       client,
-      { kind, roleMax: roleMax ?? null, authenticated, factorVerified },
+      { kind, roleMax: roleMax ?? null, authenticated, factorVerified, sso: false },
       null,
     );
     return this.tokens.issue({ userId: user.id, orgId, version: user.sessionVersion, id, generation: 1 });
@@ -74,8 +75,22 @@ export class SessionService {
     factorVerified: boolean,
   ): Promise<string> {
     const { secret, hash } = createCookieSecret();
-    const options = { kind: 'browser', roleMax: null, authenticated: true, factorVerified } as const;
+    const options = { kind: 'browser', roleMax: null, authenticated: true, factorVerified, sso: false } as const;
     await this.#insertSession(tx, user, orgId, client, options, hash);
+    return secret;
+  }
+
+  /** Opens a browser session by single sign-on: for that organization only, and for 24 hours. */
+  async openSsoSession(tx: Tx, user: SessionUser, orgId: string, client: ClientInfo): Promise<string> {
+    const { secret, hash } = createCookieSecret();
+    const options = {
+      kind: 'browser',
+      roleMax: 'owner',
+      authenticated: true,
+      factorVerified: false,
+      sso: true,
+    } as const;
+    await this.#insertSession(tx, user, orgId, client, options, hash, SSO_SESSION_LIFETIME_S);
     return secret;
   }
 
@@ -182,13 +197,15 @@ export class SessionService {
     user: SessionUser,
     orgId: string,
     { ip, userAgent }: ClientInfo,
-    options: Pick<store.NewSession, 'kind' | 'roleMax' | 'authenticated' | 'factorVerified'>,
+    options: Pick<store.NewSession, 'kind' | 'roleMax' | 'authenticated' | 'factorVerified' | 'sso'>,
     secretHash: Buffer | null,
+    lifetimeS?: number,
   ): Promise<string> {
     const id = uuidv7(Date.now());
     const client = { ip, userAgent: userAgent.slice(0, USER_AGENT_MAX) };
     const row = { id, userId: user.id, orgId, version: user.sessionVersion, secretHash, ...options, ...client };
-    if (!(await store.insertSessionIfVersionCurrent(tx, row))) throw new Unauthenticated(SESSION_ENDED_MESSAGE);
+    if (!(await store.insertSessionIfVersionCurrent(tx, row, lifetimeS)))
+      throw new Unauthenticated(SESSION_ENDED_MESSAGE);
     return id;
   }
 }

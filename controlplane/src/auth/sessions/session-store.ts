@@ -29,21 +29,27 @@ export interface NewSession {
   readonly authenticated: boolean;
   /** A code of the second factor was verified at the login. */
   readonly factorVerified: boolean;
+  /** Opened by single sign-on. */
+  readonly sso: boolean;
   readonly ip: string;
   readonly userAgent: string;
 }
 
 /** Returns false when the sessions of that version were revoked meanwhile. Waits for a running password change. */
-export async function insertSessionIfVersionCurrent(tx: Tx, session: NewSession): Promise<boolean> {
-  const { id, userId, orgId, version, kind, secretHash, roleMax, authenticated, factorVerified, ip, userAgent } =
+export async function insertSessionIfVersionCurrent(
+  tx: Tx,
+  session: NewSession,
+  lifetimeS = SESSION_LIFETIME_S,
+): Promise<boolean> {
+  const { id, userId, orgId, version, kind, secretHash, roleMax, authenticated, factorVerified, sso, ip, userAgent } =
     session;
   const user = await tx`select 1 from users where id = ${userId} and session_version = ${version} for share`;
   if (user.length === 0) return false;
   await tx`
-    insert into sessions (id, user_id, org_id, kind, secret_hash, role_max, authenticated_at, factor_at, ip, user_agent,
+    insert into sessions (id, user_id, org_id, kind, secret_hash, role_max, authenticated_at, factor_at, sso, ip, user_agent,
                           expires_at)
     values (${id}, ${userId}, ${orgId}, ${kind}, ${secretHash}, ${roleMax}, ${authenticated ? tx`now()` : null},
-            ${factorVerified ? tx`now()` : null}, ${ip}, ${userAgent}, now() + make_interval(secs => ${SESSION_LIFETIME_S}))`;
+            ${factorVerified ? tx`now()` : null}, ${sso}, ${ip}, ${userAgent}, now() + make_interval(secs => ${lifetimeS}))`;
   await tx`
     delete from sessions where id in (
       select id from sessions where user_id = ${userId} order by last_seen_at desc, id desc offset ${SESSIONS_PER_USER_MAX})`;
@@ -66,6 +72,8 @@ export interface LiveSession {
   readonly purgeAt: Date | null;
   /** The organization requires a second factor, and the user has none. */
   readonly secondFactorMissing: boolean;
+  /** Opened by single sign-on: its provider is responsible for second factors. */
+  readonly sso: boolean;
   /** True when `last_seen_at` is due for an update. */
   readonly shouldMarkUsed: boolean;
 }
@@ -78,7 +86,7 @@ const organizationColumns = (sql: Sql | Tx) => sql`
   (select ${isSecondFactorMissing(sql)} from organizations o where o.id = m.org_id) as "secondFactorMissing"`;
 
 const liveSessionColumns = (sql: Sql | Tx) => sql`
-  u.email, m.role, u.id as "userId", m.org_id as "orgId", ${organizationColumns(sql)}, s.id, s.kind, s.role_max as "roleMax",
+  u.email, m.role, u.id as "userId", m.org_id as "orgId", ${organizationColumns(sql)}, s.sso, s.id, s.kind, s.role_max as "roleMax",
   coalesce(s.authenticated_at > now() - make_interval(secs => ${RECENT_AUTHENTICATION_S}), false) as recent,
   s.last_seen_at < now() - make_interval(secs => ${MARK_SEEN_INTERVAL_S}) as "shouldMarkUsed"`;
 

@@ -1,4 +1,5 @@
 /** The second factor of the user: set up, replace recovery codes, remove. Secrets are in the component's state only. */
+import { ApiError } from '@acg/client/api-errors';
 import { Button, Card, Group, PasswordInput, Skeleton, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -35,6 +36,8 @@ export function SecondFactor() {
     refetch();
     showToast('Second factor removed');
   };
+  // A session of single sign-on or of a device may not change the account.
+  if (status.error instanceof ApiError && status.error.status === 403) return null;
   return (
     <Card component="section" aria-label="Second factor" maw={560}>
       <Title order={2} mb={4}>
