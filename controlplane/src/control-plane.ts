@@ -95,11 +95,12 @@ export function buildControlPlane(config: Config, log: Logger, hasher = new Pass
   const catalogue = loadCatalogue(config.providersFile, config.providersDir);
   const { standIns } = catalogue;
   const prices = new OperatorPrices(config.pricesFile, catalogue, log, metrics);
-  const identity = buildIdentity(app, { config, log, sql, tokens, cookie, authenticator, metrics, standIns, hasher });
+  const vault = new Vault(config.masterKeys);
+  const shared = { config, log, sql, metrics, vault };
+  const tenantNames = new TenantNameResolver();
+  const identity = buildIdentity(app, { ...shared, tenantNames, tokens, cookie, authenticator, standIns, hasher });
   referenceRoutes(app, config.publicUrl);
   projectRoutes(app, new ProjectService(sql));
-  const vault = new Vault(config.masterKeys);
-  const tenantNames = new TenantNameResolver();
   const { reads, feeds, ingest: ingestSql } = pools;
   const events = buildCircuitsAndEvents(app, { config, log, sql, feeds, metrics, catalogue, vault, tenantNames });
   const agents = buildAgentsAndProviders(app, { config, log, sql, vault, catalogue, prices, tenantNames });

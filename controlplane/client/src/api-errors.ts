@@ -7,6 +7,8 @@ interface ApiErrorFields {
   readonly requestId: string | null;
   /** Seconds after which a retry makes sense; null when the response does not say. */
   readonly retryAfter: number | null;
+  /** The response says that a code of the user's second factor is missing or wrong. */
+  readonly secondFactor: boolean;
 }
 
 /** A response without success. The message is the API's text, which says what would be right. */
@@ -16,13 +18,15 @@ export class ApiError extends Error {
   readonly error: string;
   readonly requestId: string | null;
   readonly retryAfter: number | null;
+  readonly secondFactor: boolean;
 
-  constructor({ status, error, requestId, retryAfter }: ApiErrorFields) {
+  constructor({ status, error, requestId, retryAfter, secondFactor }: ApiErrorFields) {
     super(error);
     this.status = status;
     this.error = error;
     this.requestId = requestId;
     this.retryAfter = retryAfter;
+    this.secondFactor = secondFactor;
   }
 }
 
@@ -42,21 +46,22 @@ export class UnreachableError extends Error {
 
 /** Reads the body of a response without success. */
 export async function parseApiError(response: Response): Promise<ApiError> {
+  const { error, secondFactor } = parseErrorBody(await response.text());
   return new ApiError({
     status: response.status,
-    error: parseErrorText(await response.text()) ?? `HTTP ${response.status} ${response.statusText}`.trimEnd(),
+    error: typeof error === 'string' ? error : `HTTP ${response.status} ${response.statusText}`.trimEnd(),
     requestId: response.headers.get('x-request-id'),
     retryAfter: parseRetryAfterSeconds(response.headers.get('retry-after')),
+    secondFactor: secondFactor === true,
   });
 }
 
 /** A proxy may answer with its own page, which has no text for users. */
-function parseErrorText(body: string): string | null {
+function parseErrorBody(body: string): { readonly error?: unknown; readonly secondFactor?: unknown } {
   try {
-    const { error } = JSON.parse(body) as { error?: unknown };
-    return typeof error === 'string' ? error : null;
+    return (JSON.parse(body) as object | null) ?? {};
   } catch {
-    return null;
+    return {};
   }
 }
 

@@ -10,6 +10,7 @@ import { AppLayout } from './shell/app-layout.js';
 import { ErrorBoundary } from './shell/error-boundary.js';
 import { NotFoundPage } from './shell/not-found-page.js';
 import { OrganizationPendingDeletionPage } from './shell/organization-pending-deletion-page.js';
+import { SecondFactorMissingPage } from './shell/second-factor-missing-page.js';
 import { parseReturnPath, signInPath } from './sign-in/return-path.js';
 
 const SignInPage = lazy(() => import('./sign-in/sign-in-page.js').then((module) => ({ default: module.SignInPage })));
@@ -65,6 +66,13 @@ export function AppRoutes() {
     return (
       <AppLayout>
         <OrganizationPendingDeletionPage org={currentOrg} purgeAt={currentOrg.purgeAt} />
+      </AppLayout>
+    );
+  }
+  if (currentOrg?.secondFactorMissing === true && path !== '/settings') {
+    return (
+      <AppLayout>
+        <SecondFactorMissingPage orgName={currentOrg.name} />
       </AppLayout>
     );
   }

@@ -18,8 +18,12 @@ interface AuditTarget {
 }
 
 /** The actor of a request, or a person who has proven their identity in this transaction and is not checked again. */
-type AuditActor = Pick<Actor, 'userId' | 'email' | 'orgId' | 'ip'> &
-  (Pick<Actor, 'role' | 'session' | 'token'> | { readonly session?: never; readonly token?: never });
+type AuditActor = Pick<Actor, 'email' | 'orgId' | 'ip'> &
+  (
+    | Pick<Actor, 'userId' | 'role' | 'session' | 'token'>
+    /** `userId` null: the gateway knows no account of the person. */
+    | { readonly userId: string | null; readonly session?: never; readonly token?: never }
+  );
 
 /**
  * Checks the actor's authority again: throws {@link Unauthenticated} or {@link Forbidden}, which rolls the change back,

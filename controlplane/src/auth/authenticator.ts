@@ -34,10 +34,12 @@ export const getClientInfo = ({ ip, headers }: FastifyRequest): ClientInfo => ({
 });
 
 /**
- * An actor with the purge date of the organization in which it acts; null when that organization is not being deleted.
+ * An actor with the state of the organization in which it acts. `purgeAt` is null when it is not being deleted.
  */
 interface ActorWithPurgeDate extends Actor {
   readonly purgeAt: Date | null;
+  /** The organization requires a second factor, and the user has none. */
+  readonly secondFactorMissing: boolean;
 }
 
 export class Authenticator {
@@ -62,6 +64,11 @@ export class Authenticator {
       throw new Forbidden(
         `this organization will be deleted at ${actor.purgeAt.toISOString()}: until then an owner restores it with ` +
           `POST /v1/orgs/${actor.orgId}/restore; its members may switch to another organization`,
+      );
+    }
+    if (actor.secondFactorMissing && access !== 'session' && config.whileDeleted !== true) {
+      throw new Forbidden(
+        'this organization requires a second factor: set one up in the dashboard under Settings, or with POST /v1/second-factor',
       );
     }
     if (access !== 'session' && !isRoleAtLeast(actor.role, access)) {
@@ -119,6 +126,7 @@ export class Authenticator {
       role,
       ip,
       purgeAt: null,
+      secondFactorMissing: false,
       session: null,
       token: { id, name, projectId },
     };
@@ -147,10 +155,11 @@ export class Authenticator {
 
   async #toActorAndMarkSessionSeen({ ip }: FastifyRequest, row: store.LiveSession | null): Promise<ActorWithPurgeDate> {
     if (row === null) throw new Unauthenticated(SESSION_ENDED_MESSAGE);
-    const { userId, orgId, email, id, kind, roleMax, recent, purgeAt } = row;
+    const { userId, orgId, email, id, kind, roleMax, recent, purgeAt, secondFactorMissing } = row;
     if (row.shouldMarkUsed) await ignoreReadOnlyDatabase(store.markSessionSeen(this.sql, id));
     const role = roleMax === null ? row.role : lowerRole(row.role, roleMax);
-    return { userId, orgId, email, role, ip, purgeAt, session: { id, kind, roleMax, recent }, token: null };
+    const state = { purgeAt, secondFactorMissing: secondFactorMissing && !row.sso };
+    return { userId, orgId, email, role, ip, ...state, session: { id, kind, roleMax, recent }, token: null };
   }
 }
 

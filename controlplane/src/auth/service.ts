@@ -12,12 +12,20 @@ import type { PasswordHasher } from './passwords/password-hasher.js';
 import type { PasswordVerifier } from './passwords/password-verifier.js';
 import type { PasswordResetAndEmailVerification } from './recovery/password-reset-and-email-verification.js';
 import { reclaimAccount } from './recovery/reclaim-account.js';
+import type { SecondFactorVerifier } from './second-factor/verifier.js';
 import { type ClientInfo, SESSION_ENDED_MESSAGE, type SessionService } from './sessions/session-service.js';
 import { markSessionAuthenticated, revokeUserSessions } from './sessions/session-store.js';
 import type { SignupPolicy } from './signup-policy.js';
 import type { LoginReply, MeReply, OrganizationWithRole, SelfReply, SignupReply } from './users/auth-schema.js';
 import { createOrganization } from './users/create-organization.js';
 import * as store from './users/user-and-membership-store.js';
+
+interface LoginRequest {
+  readonly email: string;
+  readonly password: string;
+  /** Of the second factor, if the account has one. */
+  readonly code?: string;
+}
 
 interface SignupRequest {
   readonly email: string;
@@ -57,6 +65,7 @@ export class AuthService {
     readonly recovery: PasswordResetAndEmailVerification,
     readonly passwordVerifier: PasswordVerifier,
     readonly signupPolicy: SignupPolicy,
+    readonly secondFactor: SecondFactorVerifier,
   ) {}
 
   /**
@@ -81,29 +90,29 @@ export class AuthService {
     return { token, user: { id: user.id, email, name: user.name }, org };
   }
 
-  async login(request: { email: string; password: string }, client: ClientInfo): Promise<LoginReply> {
-    return this.#verifyPasswordAndOpen(request, client.ip, (tx, user) =>
-      this.openSessionInPreferredOrg(tx, user, user.activeOrgId, client),
+  async login(request: LoginRequest, client: ClientInfo): Promise<LoginReply> {
+    return this.#verifyPasswordAndOpen(request, client.ip, (tx, user, factorVerified) =>
+      this.openSessionInPreferredOrg(tx, user, user.activeOrgId, client, factorVerified),
     );
   }
 
   /** Like {@link login}, but opens a browser session. `cookie` is the secret for its cookie. */
-  async loginBrowser(
-    request: { email: string; password: string },
-    client: ClientInfo,
-  ): Promise<{ cookie: string; reply: SelfReply }> {
-    return this.#verifyPasswordAndOpen(request, client.ip, async (tx, user) => {
+  async loginBrowser(request: LoginRequest, client: ClientInfo): Promise<{ cookie: string; reply: SelfReply }> {
+    return this.#verifyPasswordAndOpen(request, client.ip, async (tx, user, factorVerified) => {
       const { active, orgs } = await selectActiveOrganization(tx, user, user.activeOrgId);
-      const cookie = await this.sessions.openBrowserSession(tx, user, active.id, client);
+      const cookie = await this.sessions.openBrowserSession(tx, user, active.id, client, factorVerified);
       return { cookie, orgId: active.id, reply: presentSelf(user, active.id, active.role, orgs) };
     });
   }
 
-  /** An unknown e-mail address and a wrong password get the same error in the same time. */
+  /**
+   * An unknown e-mail address and a wrong password get the same error in the same time. Only a caller with the password
+   * learns that the account has a second factor.
+   */
   async #verifyPasswordAndOpen<T extends { readonly orgId: string }>(
-    request: { email: string; password: string },
+    request: LoginRequest,
     ip: string,
-    openSession: (tx: Tx, user: store.UserRow) => Promise<T>,
+    openSession: (tx: Tx, user: store.UserRow, factorVerified: boolean) => Promise<T>,
   ): Promise<T> {
     const email = normaliseEmail(request.email);
     const user = await store.loadUserByEmail(this.sql, email);
@@ -113,9 +122,10 @@ export class AuthService {
     ) {
       throw new Unauthenticated('wrong e-mail or password');
     }
+    const factorVerified = await this.secondFactor.verifyLogin(user, request.code, ip);
     const opened = await this.sql.begin(async (tx) => {
       await this.throttle.clearFailuresAndTrustAddress(tx, email, ip);
-      const reply = await openSession(tx, user);
+      const reply = await openSession(tx, user, factorVerified);
       const actor = { userId: user.id, email, orgId: reply.orgId, ip };
       await recordAudit(tx, actor, 'session.create', { type: 'user', id: user.id }, {});
       return reply;
@@ -129,9 +139,10 @@ export class AuthService {
     user: store.UserRow,
     preferredOrgId: string | null,
     client: ClientInfo,
+    factorVerified = false,
   ): Promise<LoginReply> {
     const { active, orgs } = await selectActiveOrganization(tx, user, preferredOrgId);
-    const token = await this.sessions.openBearerSession(tx, user, active.id, client);
+    const token = await this.sessions.openBearerSession(tx, user, active.id, client, { factorVerified });
     return { token, user: { id: user.id, email: user.email, name: user.name }, orgId: active.id, orgs };
   }
 
@@ -178,18 +189,20 @@ export class AuthService {
   }
 
   /**
-   * Whether the caller owns the account, by session or password. A wrong password counts as a failed login; throws
-   * `TooManyAttempts` like a login.
+   * Whether the caller owns the account, by session, or by password and the code of its second factor. A wrong password
+   * counts as a failed login; throws `TooManyAttempts` and `SecondFactorRequired` like a login.
    */
   async verifyAccountOwner(
     user: store.UserRow,
-    password: string | undefined,
+    { password, code }: { readonly password?: string; readonly code?: string },
     sessionUserId: string | null,
     { ip, proof }: { readonly ip: string; readonly proof: IdentityProof },
   ): Promise<boolean> {
     if (sessionUserId === user.id) return true;
     if (password === undefined) return false;
-    return this.passwordVerifier.verifyPassword(user.email, user.passwordHash, password, ip, proof);
+    if (!(await this.passwordVerifier.verifyPassword(user.email, user.passwordHash, password, ip, proof))) return false;
+    await this.secondFactor.verifyLogin(user, code, ip);
+    return true;
   }
 
   /**

@@ -16,7 +16,7 @@ import { createAuthThrottleHook } from './routes.js';
 import type { AuthService } from './service.js';
 import type { SessionCookie } from './sessions/session-cookie.js';
 import type { SessionService } from './sessions/session-service.js';
-import { ChangePasswordInput, Ok, SwitchInput } from './users/auth-schema.js';
+import { ChangePasswordInput, Ok, SecondFactorRejection, SwitchInput } from './users/auth-schema.js';
 import { BrowserLoginInput, BrowserSessionReply, SessionList } from './users/session-schema.js';
 
 interface SessionServices {
@@ -126,14 +126,17 @@ function browserSessionRoutes(app: App, { auth, sessions, throttle, authenticato
           'Opens a session that the browser stores as a cookie: with e-mail and password, or with neither and a bearer ' +
           'token, which is revoked. Only for pages of this service.',
         body: BrowserLoginInput,
-        response: { 200: BrowserSessionReply },
+        response: { 200: BrowserSessionReply, 401: SecondFactorRejection },
       },
     },
     async (request, reply) => {
       cookie.assertSameOrigin(request);
-      const { email, password } = request.body;
+      const { email, password, code } = request.body;
       if (email !== undefined && password !== undefined) {
-        const login = await auth.loginBrowser({ email, password }, getClientInfo(request));
+        const login = await auth.loginBrowser(
+          { email, password, ...(code === undefined ? {} : { code }) },
+          getClientInfo(request),
+        );
         void setSessionCookie(reply, login.cookie);
         return login.reply;
       }

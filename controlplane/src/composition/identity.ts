@@ -2,6 +2,9 @@
  * Builds the module for users: sessions, recovery, mail, members, organizations and audit. Part of the composition
  * root.
  */
+import { Dialer } from '@acg/base/dialer/dialer';
+import type { NameResolver } from '@acg/base/dns/name-resolver-interface';
+import { OperatorNameResolver } from '@acg/base/dns/operator-name-resolver';
 import type { Logger } from '@acg/base/log';
 import { pruneAuditEntries } from '../audit/audit-list-and-prune-store.js';
 import { auditRoutes } from '../audit/audit-list-routes.js';
@@ -17,7 +20,10 @@ import type { PasswordHasher } from '../auth/passwords/password-hasher.js';
 import { PasswordVerifier } from '../auth/passwords/password-verifier.js';
 import { publicConfigRoutes } from '../auth/public-config-routes.js';
 import { PasswordResetAndEmailVerification } from '../auth/recovery/password-reset-and-email-verification.js';
-import { authRoutes } from '../auth/routes.js';
+import { authRoutes, createAuthThrottleHook } from '../auth/routes.js';
+import { secondFactorRoutes } from '../auth/second-factor/routes.js';
+import { SecondFactorService } from '../auth/second-factor/service.js';
+import { SecondFactorVerifier } from '../auth/second-factor/verifier.js';
 import { AuthService } from '../auth/service.js';
 import { sessionRoutes } from '../auth/session-list-and-cookie-routes.js';
 import type { SessionCookie } from '../auth/sessions/session-cookie.js';
@@ -48,11 +54,21 @@ import { pruneDeletions } from '../orgs/deletion-store.js';
 import { organizationRoutes } from '../orgs/routes.js';
 import { OrganizationService } from '../orgs/service.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
+import { SsoLoginService } from '../sso/login-service.js';
+import { OidcClient } from '../sso/oidc-client.js';
+import { resolveTxtRecords } from '../sso/resolve-txt-records.js';
+import { ssoRoutes } from '../sso/routes.js';
+import { SsoSettingsService } from '../sso/settings-service.js';
+import { SsoCookie } from '../sso/sso-cookie.js';
+import { pruneSsoLogins } from '../sso/store.js';
 import { suspensionRoutes } from '../suspension/suspended-item-review-routes.js';
 import { SuspensionService } from '../suspension/unproven-founder-item-suspension.js';
 import { Throttle } from '../throttling/throttle.js';
+import type { Vault } from '../vault/aes-gcm-vault.js';
 
 const PRUNE_INTERVAL_MS = 60_000;
+const DOMAIN_CHECK_INTERVAL_MS = 600_000;
+const SSO_CONNECT_TIMEOUT_MS = 5_000;
 const EVENT_MAIL_INTERVAL_MS = 2_000;
 const MAIL_STOP_TIMEOUT_MS = 5_000;
 
@@ -66,6 +82,8 @@ interface IdentityDependencies {
   readonly metrics: Metrics;
   readonly standIns: Catalogue['standIns'];
   readonly hasher: PasswordHasher;
+  readonly vault: Vault;
+  readonly tenantNames: NameResolver;
 }
 
 interface IdentityModule {
@@ -76,7 +94,19 @@ interface IdentityModule {
 
 export function buildIdentity(
   app: App,
-  { config, log, sql, tokens, cookie, authenticator, metrics, standIns, hasher }: IdentityDependencies,
+  {
+    config,
+    log,
+    sql,
+    tokens,
+    cookie,
+    authenticator,
+    metrics,
+    standIns,
+    hasher,
+    vault,
+    tenantNames,
+  }: IdentityDependencies,
 ): IdentityModule {
   const background = new BackgroundTasks(log);
   const mailer = new Mailer(
@@ -87,7 +117,9 @@ export function buildIdentity(
   );
   metrics.addGauge('gateway_control_mails_pending', 'Mails not sent yet.', () => mailer.pending);
   const throttle = new Throttle(sql);
-  const passwords = new PasswordVerifier(hasher, throttle, new FailedLoginAudit(sql, throttle, background));
+  const failedLoginAudit = new FailedLoginAudit(sql, throttle, background);
+  const passwords = new PasswordVerifier(hasher, throttle, failedLoginAudit);
+  const factorVerifier = new SecondFactorVerifier(sql, vault, throttle, failedLoginAudit, mailer);
   const deliversMail = config.smtpUrl !== null;
   const recovery = new PasswordResetAndEmailVerification(
     sql,
@@ -101,18 +133,45 @@ export function buildIdentity(
   );
   const signup = new SignupPolicy(sql, config.signup);
   const sessions = new SessionService(sql, tokens);
-  const auth = new AuthService(sql, sessions, hasher, throttle, recovery, passwords, signup);
+  const auth = new AuthService(sql, sessions, hasher, throttle, recovery, passwords, signup, factorVerifier);
   const { version, proxyUrl, publicUrl } = config;
   const mail = config.smtpUrl === null ? 'outbox' : 'smtp';
   publicConfigRoutes(app, { version, proxyUrl, publicUrl, mail, standIns }, signup);
   const deletions = new OrganizationDeletionService(sql, auth, mailer, config.publicUrl, log);
   organizationRoutes(app, new OrganizationService(sql, config.signup === 'open'), deletions);
   authRoutes(app, { auth, sessions, recovery, throttle, authenticator });
+  const factors = new SecondFactorService(sql, vault, factorVerifier, mailer, (actor, password) =>
+    auth.confirmPassword(actor, password),
+  );
+  secondFactorRoutes(app, factors, createAuthThrottleHook(throttle));
   suspensionRoutes(app, new SuspensionService(sql));
   deviceRoutes(app, new DeviceLogin(sql, sessions, throttle, mailer, config.publicUrl), throttle);
   devicePageRoute(app);
   managementTokenRoutes(app, new ManagementTokenService(sql));
   sessionRoutes(app, { auth, sessions, throttle, authenticator, cookie });
+  const dialer = new Dialer({
+    allowCidrs: config.egressAllowCidrs,
+    connectTimeoutMs: SSO_CONNECT_TIMEOUT_MS,
+    tenantNames,
+    operatorNames: new OperatorNameResolver(),
+  });
+  const oidc = new OidcClient(dialer);
+  const ssoSettings = new SsoSettingsService({
+    sql,
+    vault,
+    oidc,
+    publicUrl,
+    allowCidrs: config.egressAllowCidrs,
+    resolveHost: (orgId) => (host) => tenantNames.resolve(host, orgId),
+    resolveTxt: resolveTxtRecords,
+  });
+  ssoRoutes(app, {
+    settings: ssoSettings,
+    logins: new SsoLoginService({ sql, vault, oidc, auth, sessions, throttle, publicUrl }),
+    sessionCookie: cookie,
+    ssoCookie: new SsoCookie(publicUrl),
+    throttleHook: createAuthThrottleHook(throttle),
+  });
   const members = new MemberService(sql, throttle, mailer, config.publicUrl, config.smtpUrl === null);
   memberRoutes(app, { members, acceptance: new InvitationAcceptance(sql, hasher, auth), throttle, authenticator });
   auditRoutes(app, sql);
@@ -124,6 +183,7 @@ export function buildIdentity(
     await pruneEmailTokens(sql);
     await pruneSessions(sql);
     await pruneDeviceLogins(sql);
+    await pruneSsoLogins(sql);
     await pruneStoredResponses(sql);
     await pruneInvitations(sql);
     await pruneQueuedEvents(sql);
@@ -134,6 +194,7 @@ export function buildIdentity(
   return {
     start() {
       background.runEvery('pruning', PRUNE_INTERVAL_MS, prune);
+      background.runEvery('domain checks', DOMAIN_CHECK_INTERVAL_MS, () => ssoSettings.recheckDomains());
       background.runEvery('event mails', EVENT_MAIL_INTERVAL_MS, () => eventMail.sendDue());
     },
     async stop() {

@@ -29,6 +29,18 @@ export class AccountAlreadyExists extends AppError {
   override readonly details = { existing: true };
 }
 
+/** A login needs the code of the account's second factor beside the password. */
+export class SecondFactorRequired extends AppError {
+  readonly code = 'unauthenticated';
+  override readonly details = { secondFactor: true };
+}
+
+/** The session must be confirmed with a code of the second factor before this request. */
+export class ConfirmationRequired extends AppError {
+  readonly code = 'forbidden';
+  override readonly details = { secondFactor: true };
+}
+
 export class Forbidden extends AppError {
   readonly code = 'forbidden';
 }

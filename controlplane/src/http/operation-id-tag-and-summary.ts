@@ -9,6 +9,7 @@ export const API_TAGS = {
   Organizations: 'Organizations are the tenants; all other resources belong to one.',
   Members: 'Members, roles and invitations of an organization.',
   'Management tokens': 'Tokens for programs that call this API: CI, scripts, configuration as code.',
+  'Single sign-on': 'Login by the organization’s own identity provider, and the domains that it has verified.',
   Projects: 'Groups of agents in an organization.',
   Agents: 'Agents call providers through the gateway, within their limits.',
   'API keys': 'Gateway tokens, which agents use instead of provider credentials.',

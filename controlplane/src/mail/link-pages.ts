@@ -65,6 +65,11 @@ const LINK_PAGES: readonly LinkPage[] = [
         label: 'Password: a new one, or the one of your existing account',
         attributes: NEW_PASSWORD,
       },
+      {
+        name: 'code',
+        label: 'Authentication code, if your account has a second factor',
+        attributes: 'autocomplete="one-time-code" maxlength="40"',
+      },
     ],
     action: 'Accept',
     done: 'You are now a member. Log in to start.',

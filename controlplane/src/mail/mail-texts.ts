@@ -61,8 +61,8 @@ export const createSuspensionMail = (publicUrl: string, to: string, items: numbe
   purpose: 'suspended',
   subject: 'Review suspended items',
   text: `Your account was used before this address was confirmed, maybe by another person. So ${items} items in your
-organizations are suspended: gateway tokens, management tokens, webhooks, members, invitations, provider credentials and
-custom providers that were created before. None of them works until you keep it.
+organizations are suspended: gateway tokens, management tokens, webhooks, members, invitations, provider credentials, custom
+providers and single sign-on that were created before. None of them works until you keep it.
 
 Review them now and keep or revoke each: ${publicUrl}/suspended
 
@@ -99,6 +99,38 @@ export const createRestorationMail = (publicUrl: string, to: string, { name, by,
   text: `${by} has restored the organization ${name}, from the IP address ${ip}.
 
 Its gateway tokens and management tokens stay revoked. Create new ones at ${publicUrl}/.\n`,
+});
+
+const SECOND_FACTOR_CHANGES = {
+  'second_factor.enable': 'A second factor was added to your account.',
+  'second_factor.renew_recovery_codes':
+    'The recovery codes of your account were replaced. The old ones no longer work.',
+  'second_factor.remove': 'The second factor of your account was removed.',
+} as const;
+const CHANGE_PASSWORD_ADVICE = 'If this was not you, change your password: this revokes all other sessions.\n';
+
+export const createSecondFactorMail = (
+  to: string,
+  { action, ip }: { readonly action: keyof typeof SECOND_FACTOR_CHANGES; readonly ip: string },
+): Mail => ({
+  to,
+  purpose: 'second-factor',
+  subject: 'The second factor of your account was changed',
+  text: `${SECOND_FACTOR_CHANGES[action]} The request came from the IP address ${ip}.
+
+${CHANGE_PASSWORD_ADVICE}`,
+});
+
+export const createRecoveryCodeUsedMail = (
+  to: string,
+  { ip, left }: { readonly ip: string; readonly left: number },
+): Mail => ({
+  to,
+  purpose: 'second-factor',
+  subject: 'A recovery code of your account was used',
+  text: `A recovery code was used instead of a code of your authenticator app, from the IP address ${ip}. ${left} are left.
+
+${CHANGE_PASSWORD_ADVICE}`,
 });
 
 /** Leaves out the name and hostname that the device reports: an attacker may have chosen them. */

@@ -22,6 +22,8 @@ interface AcceptanceRequest {
   readonly name?: string;
   /** The password of a new user, or of the existing account with the invited address. */
   readonly password?: string;
+  /** Of the second factor of the existing account, beside its password. */
+  readonly code?: string;
 }
 
 const UNKNOWN_INVITATION_MESSAGE = 'this invitation is unknown, used or expired: ask for a new invitation';
@@ -61,7 +63,7 @@ export class InvitationAcceptance {
 
   async #verifyInvitee(
     { email, linkShown }: store.InvitationRow,
-    { name, password }: AcceptanceRequest,
+    { name, password, code }: AcceptanceRequest,
     sessionUserId: string | null,
     ip: string,
   ): Promise<VerifiedInvitee> {
@@ -69,7 +71,12 @@ export class InvitationAcceptance {
     // A link that the inviter has seen does not prove access to the mailbox.
     if (user !== null && (linkShown || user.emailVerifiedAt !== null)) {
       const proof = linkShown ? 'none' : 'mailbox';
-      const isOwner = await this.auth.verifyAccountOwner(user, password, sessionUserId, { ip, proof });
+      const isOwner = await this.auth.verifyAccountOwner(
+        user,
+        { ...(password === undefined ? {} : { password }), ...(code === undefined ? {} : { code }) },
+        sessionUserId,
+        { ip, proof },
+      );
       if (isOwner) return { kind: 'owner', userId: user.id, provesMailbox: !linkShown };
       throw new AccountAlreadyExists(
         'an account with this e-mail address exists already: log in first, or send its password',

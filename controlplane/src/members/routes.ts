@@ -1,6 +1,6 @@
 import { type Authenticator, getClientInfo } from '../auth/authenticator.js';
 import { createAuthThrottleHook } from '../auth/routes.js';
-import { LoginReply } from '../auth/users/auth-schema.js';
+import { LoginReply, SecondFactorRejection } from '../auth/users/auth-schema.js';
 import type { App } from '../http/app.js';
 import { parsePage } from '../http/limit-offset-pagination.js';
 import { operation } from '../http/operation-id-tag-and-summary.js';
@@ -51,7 +51,7 @@ export function memberRoutes(app: App, { members, acceptance, throttle, authenti
       schema: {
         ...operation('Members', 'inviteMember', 'Invite a member by e-mail'),
         body: InviteInput,
-        response: { 201: InvitedReply },
+        response: { 201: InvitedReply, 403: SecondFactorRejection },
       },
     },
     async ({ actor, body }, reply) => reply.code(201).send(await members.invite(actor, body.email, body.role)),
@@ -63,7 +63,7 @@ export function memberRoutes(app: App, { members, acceptance, throttle, authenti
       schema: {
         ...operation('Members', 'resendInvitation', 'Resend an invitation'),
         params: MemberParams,
-        response: { 201: InvitedReply },
+        response: { 201: InvitedReply, 403: SecondFactorRejection },
       },
     },
     async ({ actor, params }, reply) => reply.code(201).send(await members.resend(actor, params.userId)),
@@ -76,7 +76,7 @@ export function memberRoutes(app: App, { members, acceptance, throttle, authenti
         ...operation('Members', 'setMemberRole', 'Change the role of a member'),
         params: MemberParams,
         body: RoleInput,
-        response: { 200: MemberReply },
+        response: { 200: MemberReply, 403: SecondFactorRejection },
       },
     },
     async ({ actor, params, body }) => ({ member: await members.changeRole(actor, params.userId, body.role) }),
@@ -88,7 +88,7 @@ export function memberRoutes(app: App, { members, acceptance, throttle, authenti
       schema: {
         ...operation('Members', 'removeMember', 'Remove a member or revoke an invitation'),
         params: MemberParams,
-        response: { 200: Deleted },
+        response: { 200: Deleted, 403: SecondFactorRejection },
       },
     },
     async ({ actor, params }) => {
@@ -100,7 +100,10 @@ export function memberRoutes(app: App, { members, acceptance, throttle, authenti
     '/v1/members/me',
     {
       config: { access: 'session', account: true },
-      schema: { ...operation('Members', 'leaveOrganization', 'Leave the organization'), response: { 200: Deleted } },
+      schema: {
+        ...operation('Members', 'leaveOrganization', 'Leave the organization'),
+        response: { 200: Deleted, 403: SecondFactorRejection },
+      },
     },
     async ({ actor }) => {
       await members.leave(actor);

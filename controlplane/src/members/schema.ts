@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { MailToken, PASSWORD_LENGTH } from '../auth/users/auth-schema.js';
+import { FactorCode, MailToken, PASSWORD_LENGTH } from '../auth/users/auth-schema.js';
 import { PageQuery, PageReply } from '../http/limit-offset-pagination.js';
 import { Body, Email, PublicName, Role, Timestamp, Uuid } from '../http/schema.js';
 import { SearchQuery, SortQuery } from '../http/search-and-sort-query-schema.js';
@@ -37,12 +37,20 @@ export const InvitedReply = Type.Object({
 export const MemberParams = Type.Object({ userId: Uuid });
 export const InviteInput = Body({ email: Email, role: Role });
 export const RoleInput = Body({ role: Role });
-/** `existing`: an account with the address exists; the caller must send its password or a session of it. */
-export const AcceptRefused = Type.Object({ error: Type.String(), existing: Type.Optional(Type.Literal(true)) });
+/**
+ * `existing`: an account with the address exists; the caller must send its password or a session of it. `secondFactor`:
+ * beside the password the code of its second factor, too.
+ */
+export const AcceptRefused = Type.Object({
+  error: Type.String(),
+  existing: Type.Optional(Type.Literal(true)),
+  secondFactor: Type.Optional(Type.Literal(true)),
+});
 export const AcceptInput = Body({
   token: MailToken,
   name: Type.Optional(PublicName),
   password: Type.Optional(Type.String(PASSWORD_LENGTH)),
+  code: Type.Optional(FactorCode),
 });
 
 /** For the API document. */

@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import type { AuditAction } from '@acg/base/audit-actions';
 import { uuidv7 } from '@acg/base/uuidv7';
 import { type AuditChanges, recordAudit } from '../audit/audit-trail.js';
+import { assertConfirmed } from '../auth/second-factor/confirmation.js';
 import { createEmailToken } from '../auth/users/email-token.js';
 import type { Sql, Tx } from '../db/postgres-client.js';
 import { Conflict, Forbidden, NotFound } from '../domain/errors.js';
@@ -165,6 +166,7 @@ export class MemberService {
       const self = await store.loadMember(tx, actor.orgId, actor.userId);
       if (self === null) throw new NotFound('member'); // removed since the request was authenticated
       await assertNotLastOwner(tx, actor.orgId, self);
+      if (self.role === 'owner') await assertConfirmed(tx, actor);
       await recordAudit(tx, { ...actor, role: self.role }, 'member.leave', auditTarget(self), removalChanges(self));
       await store.removeMember(tx, actor.orgId, self);
     });
@@ -213,6 +215,7 @@ async function assertMayManageRoles(tx: Tx, actor: Actor, roles: readonly Role[]
   if (!roles.every((role) => mayAssignRole(effectiveRole, role))) {
     throw new Forbidden('only an owner can add, change or remove an owner');
   }
+  if (roles.includes('owner')) await assertConfirmed(tx, actor);
 }
 
 /** Whether a member with `actorRole` may assign `role` to another member. */

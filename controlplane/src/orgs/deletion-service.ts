@@ -6,6 +6,7 @@
 import type { Logger } from '@acg/base/log';
 import { uuidv7 } from '@acg/base/uuidv7';
 import { recordAudit } from '../audit/audit-trail.js';
+import { assertConfirmed } from '../auth/second-factor/confirmation.js';
 import type { AuthService } from '../auth/service.js';
 import { lockActiveSession } from '../auth/sessions/session-service.js';
 import type { Sql } from '../db/postgres-client.js';
@@ -46,6 +47,7 @@ export class OrganizationDeletionService {
       const owners = await deletions.listOwners(tx, orgId);
       const requestedBy = owners.find(({ id }) => id === actor.userId);
       if (requestedBy === undefined) throw new Forbidden('only an owner can delete an organization');
+      await assertConfirmed(tx, actor);
       if (await store.isOnlyOrganization(tx, actor.userId)) {
         throw new Conflict('this is your only organization: join or create another one first');
       }

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { SecondFactorRejection } from '../auth/users/auth-schema.js';
 import type { App } from '../http/app.js';
 import { PageQuery, parsePage } from '../http/limit-offset-pagination.js';
 import { operation } from '../http/operation-id-tag-and-summary.js';
@@ -48,7 +49,7 @@ export function organizationRoutes(app: App, orgs: OrganizationService, deletion
         ...operation('Organizations', 'updateOrganization', 'Rename the organization or set its budget'),
         params: IdParams,
         body: OrganizationPatch,
-        response: { 200: OrganizationSettings },
+        response: { 200: OrganizationSettings, 403: SecondFactorRejection },
       },
     },
     async ({ actor, params, body }) => ({ org: await orgs.update(actor, params.id, body) }),
@@ -69,7 +70,7 @@ export function organizationRoutes(app: App, orgs: OrganizationService, deletion
           'restore it. All owners get a mail.',
         params: IdParams,
         body: DeletionInput,
-        response: { 200: Deleted },
+        response: { 200: Deleted, 403: SecondFactorRejection },
       },
     },
     async ({ actor, params, body }) => {

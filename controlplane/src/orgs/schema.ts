@@ -10,15 +10,27 @@ const BudgetCents = Type.Unsafe<number | null>({
   ...scopeBudgetFieldSchema('org'),
 });
 
+const RequireSecondFactor = Type.Boolean({
+  description: 'Members without a second factor get 403 until they set one up. Only owners change it.',
+});
+
 export const OrganizationInput = Body({ name: PublicName });
 export const OrganizationPatch = Type.Object(
-  { name: Type.Optional(PublicName), budgetCentsMonthly: Type.Optional(BudgetCents) },
+  {
+    name: Type.Optional(PublicName),
+    budgetCentsMonthly: Type.Optional(BudgetCents),
+    requireSecondFactor: Type.Optional(RequireSecondFactor),
+  },
   { additionalProperties: false, minProperties: 1 },
 );
 export type OrganizationPatch = Static<typeof OrganizationPatch>;
 export const OrganizationReply = Type.Object({ org: OrganizationWithRole });
 export const OrganizationSettings = Type.Object({
-  org: Type.Object({ ...OrganizationWithRole.properties, budgetCentsMonthly: BudgetCents }),
+  org: Type.Object({
+    ...OrganizationWithRole.properties,
+    budgetCentsMonthly: BudgetCents,
+    requireSecondFactor: RequireSecondFactor,
+  }),
 });
 export type OrganizationSettings = Static<typeof OrganizationSettings>;
 
@@ -57,4 +69,5 @@ export const EXAMPLES = {
   restoredAt: null,
   'org.budgetCentsMonthly': 100_000,
   'OrganizationPatch.budgetCentsMonthly': 100_000,
+  requireSecondFactor: false,
 };

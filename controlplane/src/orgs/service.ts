@@ -1,9 +1,11 @@
 /** Creates and changes organizations other than the one created at sign-up; rules and transactions. */
 import { recordAudit } from '../audit/audit-trail.js';
+import { assertConfirmed } from '../auth/second-factor/confirmation.js';
+import { loadSecondFactor } from '../auth/second-factor/store.js';
 import { lockActiveSession } from '../auth/sessions/session-service.js';
 import type { OrganizationWithRole } from '../auth/users/auth-schema.js';
 import { createOrganization } from '../auth/users/create-organization.js';
-import type { Sql } from '../db/postgres-client.js';
+import type { Sql, Tx } from '../db/postgres-client.js';
 import { Conflict, Forbidden, NotFound } from '../domain/errors.js';
 import type { Actor, Role } from '../http/route-access.js';
 import { publishInvalidations } from '../watch/publish-invalidations.js';
@@ -47,6 +49,7 @@ export class OrganizationService {
       const before = await store.lockOrganizationSettings(tx, id);
       if (before === null) throw new NotFound('organization');
       const after = { ...before, ...patch };
+      if (after.requireSecondFactor !== before.requireSecondFactor) await assertMayChangeFactorPolicy(tx, actor);
       await store.updateOrganization(tx, id, after);
       const fields = Object.keys(patch) as (keyof OrganizationPatch)[];
       const changes = Object.fromEntries(fields.map((field) => [field, [before[field], after[field]] as const]));
@@ -57,8 +60,17 @@ export class OrganizationService {
   }
 }
 
+/** An owner without a second factor would lose access with the change. */
+async function assertMayChangeFactorPolicy(tx: Tx, actor: Actor): Promise<void> {
+  if (actor.role !== 'owner')
+    throw new Forbidden(`only an owner changes requireSecondFactor; your role is ${actor.role}`);
+  if ((await loadSecondFactor(tx, actor.userId))?.confirmedAt == null)
+    throw new Conflict('set up your own second factor first: POST /v1/second-factor');
+  await assertConfirmed(tx, actor);
+}
+
 const present = (
-  { id, name, slug, budgetCentsMonthly, purgeAt }: store.OrganizationRow,
+  { id, name, slug, budgetCentsMonthly, requireSecondFactor, purgeAt }: store.OrganizationRow,
   role: Role,
 ): OrganizationSettings['org'] => ({
   id,
@@ -66,5 +78,6 @@ const present = (
   slug,
   role,
   budgetCentsMonthly,
+  requireSecondFactor,
   ...(purgeAt === null ? {} : { purgeAt: purgeAt.toISOString() }),
 });

@@ -7,6 +7,7 @@ export interface OrganizationRow {
   readonly slug: string;
   /** US cents; null: no budget. */
   readonly budgetCentsMonthly: number | null;
+  readonly requireSecondFactor: boolean;
   /** Null unless the organization is being deleted. */
   readonly purgeAt: Date | null;
 }
@@ -40,15 +41,21 @@ export async function lockOrganizationSettings(tx: Tx, id: string): Promise<Orga
 }
 
 const selectOrganization = (sql: Sql | Tx, id: string) => sql<OrganizationRow[]>`
-  select id, name, slug, budget_cents_monthly as "budgetCentsMonthly", purge_at as "purgeAt" from organizations where id = ${id}`;
+  select id, name, slug, budget_cents_monthly as "budgetCentsMonthly", require_second_factor as "requireSecondFactor",
+         purge_at as "purgeAt" from organizations where id = ${id}`;
 
 export async function updateOrganization(
   tx: Tx,
   id: string,
-  { name, budgetCentsMonthly }: Pick<OrganizationRow, 'name' | 'budgetCentsMonthly'>,
+  {
+    name,
+    budgetCentsMonthly,
+    requireSecondFactor,
+  }: Pick<OrganizationRow, 'name' | 'budgetCentsMonthly' | 'requireSecondFactor'>,
 ): Promise<void> {
   await tx`
-    update organizations set name = ${name}, budget_cents_monthly = ${budgetCentsMonthly} where id = ${id}`;
+    update organizations set name = ${name}, budget_cents_monthly = ${budgetCentsMonthly},
+           require_second_factor = ${requireSecondFactor} where id = ${id}`;
 }
 
 /** Counts the other organizations of that organization's founder: live ones, and those that are being deleted. */

@@ -12,7 +12,8 @@ export type SuspendableKind =
   | 'webhook'
   | 'account'
   | 'credential'
-  | 'custom_provider';
+  | 'custom_provider'
+  | 'sso';
 
 /** SQL expressions over the row `t` of `table`. They are constants of this file, never input. */
 interface SuspendableTable {
@@ -106,6 +107,15 @@ export const SUSPENDABLE_TABLES: readonly SuspendableTable[] = [
     detailSql: 't.base_url',
     suspendCondition: 't.deleted_at is null',
     encrypted: false,
+    restoreCondition: 'true',
+  },
+  {
+    kind: 'sso',
+    table: 'sso_connections',
+    nameSql: 't.issuer',
+    detailSql: 't.client_id',
+    suspendCondition: 'true',
+    encrypted: true,
     restoreCondition: 'true',
   },
 ];

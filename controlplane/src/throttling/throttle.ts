@@ -84,6 +84,11 @@ export class Throttle {
     }
   }
 
+  /** Forgets the uses of those keys that {@link consume} counted. */
+  async reset(keys: readonly string[]): Promise<void> {
+    await this.sql`delete from throttle_windows where key = any(${[...keys]})`;
+  }
+
   /** Throws {@link TooManyAttempts} after too many failed logins (docs/contract.md#management-api). */
   async assertLoginAllowed(email: string, ip: string, proof: IdentityProof): Promise<void> {
     await this.#assertUnderLimit(addressLoginKey(email, ip), ADDRESS_FAILURE_LIMIT);

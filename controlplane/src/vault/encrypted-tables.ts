@@ -8,9 +8,12 @@ export interface EncryptedTable {
     | 'credentials'
     | 'webhook_endpoints'
     | 'webhook_previous_secrets'
+    | 'sso_connections'
+    | 'second_factor_secrets'
     | 'suspended_accounts'
     | 'suspended_credentials'
-    | 'suspended_webhooks';
+    | 'suspended_webhooks'
+    | 'suspended_sso';
   readonly purpose: SecretIdentity['purpose'];
 }
 
@@ -19,8 +22,12 @@ export const ENCRYPTED_TABLES: readonly EncryptedTable[] = [
   { name: 'credentials', purpose: 'credential' },
   { name: 'webhook_endpoints', purpose: 'webhook' },
   { name: 'webhook_previous_secrets', purpose: 'webhook' },
+  { name: 'sso_connections', purpose: 'sso' },
+  // A view of second_factors.
+  { name: 'second_factor_secrets', purpose: 'second_factor' },
   // Views of suspended_items.
   { name: 'suspended_accounts', purpose: 'account' },
   { name: 'suspended_credentials', purpose: 'credential' },
   { name: 'suspended_webhooks', purpose: 'webhook' },
+  { name: 'suspended_sso', purpose: 'sso' },
 ];

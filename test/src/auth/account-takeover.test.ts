@@ -14,19 +14,23 @@ import { type Member, parseMail, startControlPlane, type TestControlPlane } from
 import { startSmtpServer } from '../fixtures/smtp-server.js';
 import { waitUntil } from '../fixtures/wait-until.js';
 import { connectContextCache } from '../plane-link/connected-context-cache.js';
+import { HostileProvider } from '../sso/hostile-provider.js';
 import { startReceiver } from '../webhooks/webhook-receiver.js';
 
 type Smtp = Awaited<ReturnType<typeof startSmtpServer>>;
 
 let smtp: Smtp;
 let plane: TestControlPlane;
+let provider: HostileProvider;
 beforeAll(async () => {
+  provider = await HostileProvider.start();
   smtp = await startSmtpServer();
   plane = await startControlPlane({ SMTP_URL: smtp.url });
 });
 afterAll(async () => {
   await plane.stop();
   await smtp.close();
+  await provider.stop();
 });
 
 const PASSWORD = 'the password of the stranger';
@@ -103,6 +107,13 @@ async function createOneOfEachKind(stranger: Caller & { orgId: string }, webhook
     providerSlug: 'anthropic',
     credentials: { apiKey: 'sk-ant-planted-0123456789' },
   });
+  const sso = {
+    issuer: provider.issuer,
+    clientId: 'gateway',
+    clientSecret: 'planted client secret',
+    defaultRole: 'admin',
+  };
+  expect((await stranger.call('PUT', '/v1/sso', sso)).status).toBe(200);
   // Members and invitations as they are from a time without mail delivery.
   const second: Member = await plane.createMember('owner', stranger.orgId);
   const [invitee, invitation] = [newEmail(), randomBytes(16).toString('hex')];
@@ -171,6 +182,8 @@ test('takeover: nothing created before the verification works, and each item can
   }
   expect((await owner.call('GET', '/v1/members')).body.members).toMatchObject([{ email, role: 'owner' }]);
 
+  expect((await owner.call('GET', '/v1/sso')).body.connection).toBeNull();
+
   const items = await listSuspendedItems(owner);
   expect([...new Set(items.map(({ kind }) => kind))].sort()).toEqual([...SUSPENDABLE_KINDS].sort());
   expect((await readMail(email, 'Review')).text).toContain(`${items.length} items`);
@@ -186,6 +199,7 @@ test('takeover: nothing created before the verification works, and each item can
   }
   expect(await listSuspendedItems(owner)).toEqual([]);
   expect((await planted.second.call('GET', '/v1/projects')).status).toBe(200);
+  expect((await owner.call('GET', '/v1/sso')).body.connection.issuer).toBe(provider.issuer);
   expect((await owner.call('GET', '/v1/api-keys')).body.total).toBe(1);
   const context = await waitUntil('the kept gateway token is accepted', async () => {
     return (await data.resolve(planted.key.secretKey)).context;
@@ -342,6 +356,7 @@ test('takeover: suspended secrets are rotated with the master keys', async () =>
   expect(unreadable).toEqual([]);
   expect(written).toMatchObject({ suspended_webhooks: expect.any(Number), suspended_accounts: expect.any(Number) });
   expect([written.suspended_webhooks! > 0, written.suspended_accounts! > 0]).toEqual([true, true]);
+  expect(written.suspended_sso).toBeGreaterThan(0);
   await checkMasterKeys(sql(), new Vault([fresh]));
   await reencryptAll(sql(), new Vault([old, fresh]));
   const owner = await login(email, OWNER_PASSWORD);

@@ -271,7 +271,15 @@ test('a login that was under way while the password was reset opens no session',
   );
   await sql()`update users set session_version = session_version + 1 where id = ${user.id}`;
   const session = { id: randomUUID(), userId: user.id, orgId: org.id, version: 1, kind: 'api' as const };
-  const rest = { secretHash: null, roleMax: null, authenticated: true, ip: '', userAgent: '' };
+  const rest = {
+    secretHash: null,
+    roleMax: null,
+    authenticated: true,
+    factorVerified: false,
+    sso: false,
+    ip: '',
+    userAgent: '',
+  };
   expect(await sql().begin((tx) => insertSession(tx, { ...session, ...rest }))).toBe(false);
 });
 

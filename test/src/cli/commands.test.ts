@@ -231,8 +231,8 @@ test('every command, in an order in which each finds what it needs', async () =>
   await walk('GET /v1/deleted-orgs', ['org', 'deleted']);
   await walk('POST /v1/auth/logout', ['logout']);
 
-  // Covered by login.test.ts: they need a browser, a second member, a failed delivery or a second session.
-  const elsewhere = ['signup', 'login', 'members role', 'webhooks retry', 'sessions end'];
+  // Covered by login.test.ts: they need a browser, a second member, a failed delivery, a second session or factor.
+  const elsewhere = ['signup', 'login', 'members role', 'webhooks retry', 'sessions end', 'sessions confirm'];
   expect([...walked, ...elsewhere].sort(), 'commands.test.ts: call walk(…) above for each missing command').toEqual(
     (await everyCommand()).sort(),
   );

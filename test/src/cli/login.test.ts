@@ -4,7 +4,9 @@ import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
+import { openPool } from '@acg/controlplane/db/postgres-client';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { showTotpCode } from '../fixtures/authenticator-app.js';
 import { Stack, type Tenant } from '../fixtures/stack.js';
 import { waitUntil } from '../fixtures/wait-until.js';
 import { AcgCommand } from './acg-command.js';
@@ -65,6 +67,26 @@ test('by a denied code: exit 4', async () => {
     },
   });
   expect([outcome.code, outcome.stderr]).toEqual([4, expect.stringContaining('denied')]);
+});
+
+test('with a second factor: --code; sessions confirm; a missing code without a terminal names the flag', async () => {
+  const { email: address } = (await tenant.call('GET', '/v1/me')).body.user;
+  const sql = openPool(stack.database.url, { connectionsMax: 1, applicationName: 'test' });
+  await sql`update users set email_verified_at = now() where email = ${address}`;
+  const { secret } = (await tenant.call('POST', '/v1/second-factor', { password: PASSWORD })).body;
+  const enabled = await tenant.call('POST', '/v1/second-factor/confirm', { code: showTotpCode(secret) });
+  const [first, second, third] = enabled.body.recoveryCodes;
+  const args = ['login', '--email', address, '--password-stdin'];
+  const input = { input: `${PASSWORD}\n` };
+  const missing = await acg.run(args, input);
+  expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining('--code')]);
+  expect((await acg.run([...args, '--code', '000000'], input)).code).toBe(4);
+  await acg.runOk([...args, '--code', first], input);
+  await sql`update sessions set factor_at = null`;
+  await acg.runOk(['sessions', 'confirm', second]);
+  expect(await sql`select 1 from sessions where factor_at is not null`).toHaveLength(1);
+  expect((await tenant.call('DELETE', '/v1/second-factor', { code: third })).status).toBe(200);
+  await sql.end();
 });
 
 test('by e-mail and password; the file is readable by this user only, and wrong modes are corrected', async () => {

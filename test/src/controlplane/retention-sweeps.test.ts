@@ -22,6 +22,7 @@ import { pruneStoredResponses } from '@acg/controlplane/idempotency/stored-respo
 import { UsageRetention } from '@acg/controlplane/ledger/usage-retention';
 import { pruneInvitations } from '@acg/controlplane/members/store';
 import { pruneDeletions } from '@acg/controlplane/orgs/deletion-store';
+import { pruneSsoLogins } from '@acg/controlplane/sso/store';
 import { Throttle } from '@acg/controlplane/throttling/throttle';
 import { registerDataPlane } from '@acg/controlplane/watch/data-plane-registrations';
 import { deleteOldInvalidations } from '@acg/controlplane/watch/invalidation-feed';
@@ -103,6 +104,18 @@ const SWEEP_CASES: Readonly<Record<string, SweepCase>> = {
     column: 'expires_at',
     keptMs: 0,
     row: () => ({ token_hash: bytes(), user_id: uuid(), purpose: 'reset' }),
+  },
+  'sso/store.ts sso_logins': {
+    sweep: pruneSsoLogins,
+    column: 'expires_at',
+    keptMs: 0,
+    row: () => ({ state_hash: bytes(), org_id: uuid(), browser_hash: bytes(), nonce: 'n', code_verifier: 'v' }),
+  },
+  'sso/store.ts sso_links': {
+    sweep: pruneSsoLogins,
+    column: 'expires_at',
+    keptMs: 0,
+    row: () => ({ browser_hash: bytes(), org_id: uuid(), issuer: 'i', subject: 's', user_id: uuid() }),
   },
   'throttling/throttle.ts throttle_marks': {
     sweep: throttle,

@@ -76,11 +76,14 @@ test('a new organization has its owner and a first project; a user can create at
   expect(org.id).not.toBe(made.body.org.id);
 });
 
+/** Settings of a new organization. */
+const UNSET = { budgetCentsMonthly: null, requireSecondFactor: false };
+
 test('rename: by an admin, of the own organization; its slug stays', async () => {
   const owner = await plane().createMember('owner');
   const renamed = await owner.call('PATCH', `/v1/orgs/${owner.orgId}`, { name: 'Renamed' });
   expect(renamed.body).toEqual({
-    org: { id: owner.orgId, name: 'Renamed', slug: `org-${owner.orgId}`, role: 'owner', budgetCentsMonthly: null },
+    org: { id: owner.orgId, name: 'Renamed', slug: `org-${owner.orgId}`, role: 'owner', ...UNSET },
   });
   const other = await plane().createMember('owner');
   expect((await owner.call('PATCH', `/v1/orgs/${other.orgId}`, { name: 'x' })).status).toBe(404);
@@ -92,7 +95,7 @@ test('settings: its budget shows to a viewer, and only to those in it', async ()
   const viewer = await plane().createMember('viewer', owner.orgId);
   const path = `/v1/orgs/${owner.orgId}`;
   expect((await viewer.call('GET', path)).body).toEqual({
-    org: { id: owner.orgId, name: 'Test org', slug: `org-${owner.orgId}`, role: 'viewer', budgetCentsMonthly: null },
+    org: { id: owner.orgId, name: 'Test org', slug: `org-${owner.orgId}`, role: 'viewer', ...UNSET },
   });
   await owner.call('PATCH', path, { budgetCentsMonthly: 12_500 });
   expect((await viewer.call('GET', path)).body.org.budgetCentsMonthly).toBe(12_500);

@@ -115,9 +115,12 @@ test('rotation: every secret is re-encrypted during concurrent credential rotati
     'credentials',
     'webhook_endpoints',
     'webhook_previous_secrets',
+    'sso_connections',
+    'second_factor_secrets',
     'suspended_accounts',
     'suspended_credentials',
     'suspended_webhooks',
+    'suspended_sso',
   ]);
   const onlyNew = new Vault([next]);
   await checkMasterKeys(sql, onlyNew);
@@ -179,8 +182,9 @@ test('command: re-encrypts, names the keys that are no longer needed, and reject
       code: 0,
       out:
         're-encrypted with key new: 1 of provider_accounts, 0 of credentials, 0 of webhook_endpoints, ' +
-        '0 of webhook_previous_secrets, 0 of suspended_accounts, 0 of suspended_credentials, ' +
-        '0 of suspended_webhooks\nMASTER_KEYS no longer needs: test\n',
+        '0 of webhook_previous_secrets, 0 of sso_connections, 0 of second_factor_secrets, ' +
+        '0 of suspended_accounts, 0 of suspended_credentials, 0 of suspended_webhooks, ' +
+        '0 of suspended_sso\nMASTER_KEYS no longer needs: test\n',
       err: '',
     });
     await (await startControlPlane({ MASTER_KEYS: fresh }, database)).stop();

@@ -11,7 +11,7 @@ const LABELS = {
   'credentials.apiKey': 'API key',
 };
 const createApiError = (error: string, status = 400) =>
-  new ApiError({ status, error, requestId: 'r', retryAfter: null });
+  new ApiError({ status, error, requestId: 'r', retryAfter: null, secondFactor: false });
 
 test.each([
   ['url must start with https://', 'url', 'Address must start with https://'],

@@ -43,6 +43,8 @@ const storeSignedInUser = (me: Me): void => {
 interface LoginCredentials {
   readonly email: string;
   readonly password: string;
+  /** Of the second factor. */
+  readonly code?: string;
 }
 
 export const useSignIn = () =>

@@ -4,6 +4,7 @@ import { useDisclosure, useReducedMotion } from '@mantine/hooks';
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { Logo } from '../components/layout/logo.js';
+import { ConfirmationDialog } from './confirmation-dialog.js';
 import { useKeyboardShortcuts } from './keyboard-shortcuts.js';
 import { OutageVersionOrReviewBanner } from './outage-version-or-review-banner.js';
 import { SidebarNavigation } from './sidebar-navigation.js';
@@ -76,6 +77,7 @@ export function AppLayout({ children }: { readonly children: ReactNode }) {
         <OutageVersionOrReviewBanner />
         {children}
       </AppShell.Main>
+      <ConfirmationDialog />
       <SilentErrorBoundary>
         <Suspense>
           {overlay === 'palette' && <CommandPalette onClose={() => setOverlay(null)} />}

@@ -15,7 +15,7 @@ async function callApi(path, body) {
   const reply = await response?.json().catch(() => null);
   if (response?.ok && reply) return reply;
   const rejection = response?.status < 500 && reply?.error;
-  throw Object.assign(new Error(rejection || 'The gateway does not respond. Try again.'), { rejection });
+  throw Object.assign(new Error(rejection || 'The gateway does not respond. Try again.'), { rejection, secondFactor: reply?.secondFactor });
 }
 function showForm(form, focused) {
   $('login').hidden = form !== 'login';
@@ -50,17 +50,22 @@ function showRoles() {
 onSubmit('login', async () => {
   userCode = $('code').value.trim();
   try {
-    ({ token } = await callApi('login', { email: $('email').value, password: $('password').value }));
+    const factor = $('factor').value ? { code: $('factor').value } : {};
+    ({ token } = await callApi('login', { email: $('email').value, password: $('password').value, ...factor }));
     const found = await callApi('device/lookup', { userCode });
     orgs = found.orgs;
     const { client, hostname, ip } = found.device;
     $('what').textContent = 'It calls itself ' + client + (hostname ? ' on ' + hostname : '') + ' (unverified), from ' + ip + '.';
     fillSelect($('org'), orgs.map(({ id, name }) => [id, name]));
     showRoles();
-    $('password').value = message.textContent = '';
+    $('password').value = $('factor').value = message.textContent = '';
     showForm('decide', 'what');
   } catch (error) {
     logOutAndShow(error.message);
+    if (error.secondFactor) {
+      $('second').hidden = false;
+      $('factor').focus();
+    }
   }
 });
 $('org').addEventListener('change', showRoles);
@@ -94,6 +99,7 @@ ${PAGE_HEADER}
 <label>Code<input id="code" autocomplete="off" autocapitalize="characters" minlength="8" maxlength="12" required></label>
 <label>E-mail<input id="email" type="email" autocomplete="username" required></label>
 <label>Password<input id="password" type="password" autocomplete="current-password" maxlength="256" required></label>
+<label id="second" hidden>Authentication code<input id="factor" autocomplete="one-time-code" maxlength="40"></label>
 <button>Continue</button>
 </form>
 <form id="decide" hidden>

@@ -18,6 +18,7 @@ import * as store from './session-store.js';
 
 export const SESSION_ENDED_MESSAGE = 'this session has ended: log in again';
 const USER_AGENT_MAX = 200;
+const SSO_SESSION_LIFETIME_S = 86_400;
 
 /** The client that opens a session. */
 export interface ClientInfo {
@@ -36,6 +37,8 @@ interface SessionOptions {
   readonly roleMax?: Role;
   /** The user has just entered the password. Default: true. */
   readonly authenticated?: boolean;
+  /** A code of the second factor was verified, too. Default: false. */
+  readonly factorVerified?: boolean;
 }
 
 export class SessionService {
@@ -50,23 +53,44 @@ export class SessionService {
     user: SessionUser,
     orgId: string,
     client: ClientInfo,
-    { kind = 'api', roleMax, authenticated = true }: SessionOptions = {},
+    { kind = 'api', roleMax, authenticated = true, factorVerified = false }: SessionOptions = {},
   ): Promise<string> {
     const id = await this.#insertSession(
       tx,
       user,
       orgId,
       client,
-      { kind, roleMax: roleMax ?? null, authenticated },
+      { kind, roleMax: roleMax ?? null, authenticated, factorVerified, sso: false },
       null,
     );
     return this.tokens.issue({ userId: user.id, orgId, version: user.sessionVersion, id, generation: 1 });
   }
 
   /** Opens a browser session and returns the secret for its cookie. */
-  async openBrowserSession(tx: Tx, user: SessionUser, orgId: string, client: ClientInfo): Promise<string> {
+  async openBrowserSession(
+    tx: Tx,
+    user: SessionUser,
+    orgId: string,
+    client: ClientInfo,
+    factorVerified: boolean,
+  ): Promise<string> {
     const { secret, hash } = createCookieSecret();
-    await this.#insertSession(tx, user, orgId, client, { kind: 'browser', roleMax: null, authenticated: true }, hash);
+    const options = { kind: 'browser', roleMax: null, authenticated: true, factorVerified, sso: false } as const;
+    await this.#insertSession(tx, user, orgId, client, options, hash);
+    return secret;
+  }
+
+  /** Opens a browser session by single sign-on: for that organization only, and for 24 hours. */
+  async openSsoSession(tx: Tx, user: SessionUser, orgId: string, client: ClientInfo): Promise<string> {
+    const { secret, hash } = createCookieSecret();
+    const options = {
+      kind: 'browser',
+      roleMax: 'owner',
+      authenticated: true,
+      factorVerified: false,
+      sso: true,
+    } as const;
+    await this.#insertSession(tx, user, orgId, client, options, hash, SSO_SESSION_LIFETIME_S);
     return secret;
   }
 
@@ -173,13 +197,15 @@ export class SessionService {
     user: SessionUser,
     orgId: string,
     { ip, userAgent }: ClientInfo,
-    options: Pick<store.NewSession, 'kind' | 'roleMax' | 'authenticated'>,
+    options: Pick<store.NewSession, 'kind' | 'roleMax' | 'authenticated' | 'factorVerified' | 'sso'>,
     secretHash: Buffer | null,
+    lifetimeS?: number,
   ): Promise<string> {
     const id = uuidv7(Date.now());
     const client = { ip, userAgent: userAgent.slice(0, USER_AGENT_MAX) };
     const row = { id, userId: user.id, orgId, version: user.sessionVersion, secretHash, ...options, ...client };
-    if (!(await store.insertSessionIfVersionCurrent(tx, row))) throw new Unauthenticated(SESSION_ENDED_MESSAGE);
+    if (!(await store.insertSessionIfVersionCurrent(tx, row, lifetimeS)))
+      throw new Unauthenticated(SESSION_ENDED_MESSAGE);
     return id;
   }
 }

@@ -1,6 +1,7 @@
 import type { Sql, Tx } from '../../db/postgres-client.js';
 import type { ListResult, Page } from '../../http/limit-offset-pagination.js';
 import type { Role } from '../../http/route-access.js';
+import { isSecondFactorMissing } from '../users/user-and-membership-store.js';
 import { REFRESH_GRACE_S, SESSION_LIFETIME_S } from './session-jwt.js';
 
 /** Sessions per user. A new session beyond this deletes the session with the oldest `last_seen_at`. */
@@ -26,19 +27,29 @@ export interface NewSession {
   readonly secretHash: Buffer | null;
   readonly roleMax: Role | null;
   readonly authenticated: boolean;
+  /** A code of the second factor was verified at the login. */
+  readonly factorVerified: boolean;
+  /** Opened by single sign-on. */
+  readonly sso: boolean;
   readonly ip: string;
   readonly userAgent: string;
 }
 
 /** Returns false when the sessions of that version were revoked meanwhile. Waits for a running password change. */
-export async function insertSessionIfVersionCurrent(tx: Tx, session: NewSession): Promise<boolean> {
-  const { id, userId, orgId, version, kind, secretHash, roleMax, authenticated, ip, userAgent } = session;
+export async function insertSessionIfVersionCurrent(
+  tx: Tx,
+  session: NewSession,
+  lifetimeS = SESSION_LIFETIME_S,
+): Promise<boolean> {
+  const { id, userId, orgId, version, kind, secretHash, roleMax, authenticated, factorVerified, sso, ip, userAgent } =
+    session;
   const user = await tx`select 1 from users where id = ${userId} and session_version = ${version} for share`;
   if (user.length === 0) return false;
   await tx`
-    insert into sessions (id, user_id, org_id, kind, secret_hash, role_max, authenticated_at, ip, user_agent, expires_at)
-    values (${id}, ${userId}, ${orgId}, ${kind}, ${secretHash}, ${roleMax}, ${authenticated ? tx`now()` : null}, ${ip},
-            ${userAgent}, now() + make_interval(secs => ${SESSION_LIFETIME_S}))`;
+    insert into sessions (id, user_id, org_id, kind, secret_hash, role_max, authenticated_at, factor_at, sso, ip, user_agent,
+                          expires_at)
+    values (${id}, ${userId}, ${orgId}, ${kind}, ${secretHash}, ${roleMax}, ${authenticated ? tx`now()` : null},
+            ${factorVerified ? tx`now()` : null}, ${sso}, ${ip}, ${userAgent}, now() + make_interval(secs => ${lifetimeS}))`;
   await tx`
     delete from sessions where id in (
       select id from sessions where user_id = ${userId} order by last_seen_at desc, id desc offset ${SESSIONS_PER_USER_MAX})`;
@@ -59,6 +70,10 @@ export interface LiveSession {
   readonly recent: boolean;
   /** The purge date of the organization; null when it is not being deleted. */
   readonly purgeAt: Date | null;
+  /** The organization requires a second factor, and the user has none. */
+  readonly secondFactorMissing: boolean;
+  /** Opened by single sign-on: its provider is responsible for second factors. */
+  readonly sso: boolean;
   /** True when `last_seen_at` is due for an update. */
   readonly shouldMarkUsed: boolean;
 }
@@ -66,11 +81,12 @@ export interface LiveSession {
 /** How long after entering the password the user counts as recently authenticated. */
 const RECENT_AUTHENTICATION_S = 15 * 60;
 
-const purgeAtColumn = (sql: Sql | Tx) => sql`
-  (select purge_at from organizations o where o.id = m.org_id) as "purgeAt"`;
+const organizationColumns = (sql: Sql | Tx) => sql`
+  (select purge_at from organizations o where o.id = m.org_id) as "purgeAt",
+  (select ${isSecondFactorMissing(sql)} from organizations o where o.id = m.org_id) as "secondFactorMissing"`;
 
 const liveSessionColumns = (sql: Sql | Tx) => sql`
-  u.email, m.role, u.id as "userId", m.org_id as "orgId", ${purgeAtColumn(sql)}, s.id, s.kind, s.role_max as "roleMax",
+  u.email, m.role, u.id as "userId", m.org_id as "orgId", ${organizationColumns(sql)}, s.sso, s.id, s.kind, s.role_max as "roleMax",
   coalesce(s.authenticated_at > now() - make_interval(secs => ${RECENT_AUTHENTICATION_S}), false) as recent,
   s.last_seen_at < now() - make_interval(secs => ${MARK_SEEN_INTERVAL_S}) as "shouldMarkUsed"`;
 
@@ -103,15 +119,17 @@ export async function loadBrowserSession(sql: Sql, secretHash: Buffer): Promise<
   return row ?? null;
 }
 
+type LegacySession = Pick<LiveSession, 'email' | 'role' | 'purgeAt' | 'secondFactorMissing'>;
+
 /** Loads the user and role for a token that was issued before sessions were stored. */
 export async function loadLegacySession(
   sql: Sql | Tx,
   userId: string,
   orgId: string,
   version: number,
-): Promise<Pick<LiveSession, 'email' | 'role' | 'purgeAt'> | null> {
-  const [row] = await sql<Pick<LiveSession, 'email' | 'role' | 'purgeAt'>[]>`
-    select u.email, m.role, ${purgeAtColumn(sql)} from users u join memberships m on m.user_id = u.id
+): Promise<LegacySession | null> {
+  const [row] = await sql<LegacySession[]>`
+    select u.email, m.role, ${organizationColumns(sql)} from users u join memberships m on m.user_id = u.id
      where u.id = ${userId} and m.org_id = ${orgId} and u.session_version = ${version}`;
   return row ?? null;
 }

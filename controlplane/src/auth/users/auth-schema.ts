@@ -7,9 +7,25 @@ const NewPassword = Type.String(PASSWORD_LENGTH);
 /** The token of a mail. Every unknown token of this shape gets the same error. */
 export const MailToken = Type.String({ minLength: 1, maxLength: 200, pattern: '^[A-Za-z0-9_-]+$' });
 
+/** A code of an authenticator app, or a recovery code. */
+export const FactorCode = Type.String({
+  minLength: 6,
+  maxLength: 40,
+  description: 'The 6 digits that the authenticator app shows, or a recovery code. Each code works once.',
+});
+/** `secondFactor`: the request needs a code of the second factor. */
+export const SecondFactorRejection = Type.Object({
+  error: Type.String(),
+  secondFactor: Type.Optional(Type.Literal(true)),
+});
+
 export const SignupInput = Body({ email: Email, password: NewPassword, name: PublicName, orgName: PublicName });
 /** No minimum length: a password that is too short is simply wrong. */
-export const LoginInput = Body({ email: Email, password: Type.String({ maxLength: 256 }) });
+export const LoginInput = Body({
+  email: Email,
+  password: Type.String({ maxLength: 256 }),
+  code: Type.Optional(FactorCode),
+});
 export const ChangePasswordInput = Body({
   currentPassword: Type.String({ maxLength: 256 }),
   newPassword: NewPassword,
@@ -37,6 +53,11 @@ export const OrganizationWithRole = Type.Object({
     Type.String({
       format: 'date-time',
       description: 'Only while the organization is being deleted: an owner can restore it until this time.',
+    }),
+  ),
+  secondFactorMissing: Type.Optional(
+    Type.Literal(true, {
+      description: 'The organization requires a second factor, which the user has not set up: calls in it are 403.',
     }),
   ),
   itemsSuspended: Type.Optional(
@@ -100,4 +121,6 @@ export const EXAMPLES = {
   'ResetInput.token': 'example-token-of-no-mail',
   'VerifyInput.token': 'example-token-of-no-mail',
   'MeReply.token': null,
+  code: '123456',
+  'SecondFactorRejection.error': 'this account has a second factor: send its code',
 };

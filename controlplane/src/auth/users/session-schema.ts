@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { EXAMPLE_IDS, EXAMPLE_TIMES } from '../../http/examples.js';
 import { PageReply } from '../../http/limit-offset-pagination.js';
 import { Body, Email, Role, Timestamp, Uuid } from '../../http/schema.js';
-import { SelfReply } from './auth-schema.js';
+import { FactorCode, SelfReply } from './auth-schema.js';
 
 export const SessionInfo = Type.Object({
   id: Uuid,
@@ -25,6 +25,7 @@ export const SessionList = Type.Object({ sessions: Type.Array(SessionInfo), ...P
 export const BrowserLoginInput = Body({
   email: Type.Optional(Email),
   password: Type.Optional(Type.String({ maxLength: 256 })),
+  code: Type.Optional(FactorCode),
 });
 export const BrowserSessionReply = SelfReply;
 

@@ -66,22 +66,30 @@ export async function setActiveOrganization(tx: Tx, userId: string, orgId: strin
   await tx`update users set active_org_id = ${orgId} where id = ${userId}`;
 }
 
-interface OrganizationRow extends Omit<OrganizationWithRole, 'purgeAt' | 'itemsSuspended'> {
+interface OrganizationRow extends Omit<OrganizationWithRole, 'purgeAt' | 'itemsSuspended' | 'secondFactorMissing'> {
   readonly purgeAt: Date | null;
   readonly itemsSuspended: boolean;
+  readonly secondFactorMissing: boolean;
 }
+
+/** Of organization `o` and membership `m`: the organization requires a second factor, and the member has none. */
+export const isSecondFactorMissing = (sql: Sql | Tx) => sql`
+  o.require_second_factor and not exists (
+    select from second_factors f where f.user_id = m.user_id and f.confirmed_at is not null)`;
 
 /** Lists the user's organizations, oldest membership first; at most 1000. */
 export async function listUserOrganizations(sql: Sql | Tx, userId: string): Promise<OrganizationWithRole[]> {
   const rows = await sql<OrganizationRow[]>`
     select o.id, o.name, o.slug, m.role, o.purge_at as "purgeAt",
-           m.role = 'owner' and exists (select from suspended_items s where s.org_id = o.id) as "itemsSuspended"
+           m.role = 'owner' and exists (select from suspended_items s where s.org_id = o.id) as "itemsSuspended",
+           ${isSecondFactorMissing(sql)} as "secondFactorMissing"
       from memberships m join organizations o on o.id = m.org_id
      where m.user_id = ${userId} order by m.created_at, o.id limit 1000`;
-  return rows.map(({ purgeAt, itemsSuspended, ...org }) => ({
+  return rows.map(({ purgeAt, itemsSuspended, secondFactorMissing, ...org }) => ({
     ...org,
     ...(purgeAt === null ? {} : { purgeAt: purgeAt.toISOString() }),
     ...(itemsSuspended ? { itemsSuspended } : {}),
+    ...(secondFactorMissing ? { secondFactorMissing } : {}),
   }));
 }
 

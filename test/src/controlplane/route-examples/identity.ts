@@ -1,6 +1,11 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { PasswordHasher } from '@acg/controlplane/auth/passwords/password-hasher';
+import { computeTotpCode, TOTP_SECRET_BYTES, totpStepAt } from '@acg/controlplane/auth/second-factor/totp';
+import { secretIdentityOf } from '@acg/controlplane/auth/second-factor/verifier';
 import { createCookieSecret } from '@acg/controlplane/auth/sessions/session-cookie';
+import { Vault } from '@acg/controlplane/vault/aes-gcm-vault';
 import type { Member, TestControlPlane } from '../../fixtures/control-plane.js';
 import type { ExampleContext, Examples } from './route-example.js';
 
@@ -44,6 +49,56 @@ async function createDeviceLogin({ plane, owner }: ExampleContext, approved = fa
 async function setPassword(plane: TestControlPlane, { userId }: Member): Promise<void> {
   const passwordHash = await new PasswordHasher().assertStrongAndHash(PASSWORD, '192.0.2.1');
   await plane.database.sql`update users set password_hash = ${passwordHash} where id = ${userId}`;
+}
+
+/** A second factor of the caller; returns a code that is valid now. */
+async function createSecondFactor({ plane, owner, caller }: ExampleContext, confirmed = true): Promise<string> {
+  const { userId } = caller ?? owner;
+  const secret = randomBytes(TOTP_SECRET_BYTES);
+  const sealed = new Vault(plane.config.masterKeys).encrypt(secretIdentityOf(userId), secret.toString('hex'));
+  await plane.database.sql`
+    insert into second_factors (user_id, key_id, nonce, ciphertext, confirmed_at)
+    values (${userId}, ${sealed.keyId}, ${sealed.nonce}, ${sealed.ciphertext}, ${confirmed ? new Date() : null})
+    on conflict (user_id) do update set key_id = excluded.key_id, nonce = excluded.nonce, last_step = -1,
+           ciphertext = excluded.ciphertext, confirmed_at = excluded.confirmed_at`;
+  return computeTotpCode(secret, totpStepAt(Date.now()));
+}
+
+let issuerServer: Promise<string> | null = null;
+
+/** The issuer of a server that answers nothing but its discovery document; it does not keep the process alive. */
+function sharedIssuer(): Promise<string> {
+  issuerServer ??= new Promise((resolve) => {
+    let issuer = '';
+    const server = createServer((_request, response) => {
+      const document = { issuer, authorization_endpoint: `${issuer}/authorize`, token_endpoint: `${issuer}/token` };
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(document));
+    });
+    server.unref().listen(0, '127.0.0.1', () => {
+      issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      resolve(issuer);
+    });
+  });
+  return issuerServer;
+}
+
+/** A connection of the owner's organization. */
+async function createSsoConnection({ plane, owner }: ExampleContext): Promise<void> {
+  const id = randomUUID();
+  const sealed = new Vault(plane.config.masterKeys).encrypt({ purpose: 'sso', orgId: owner.orgId, id }, 'secret');
+  await plane.database.sql`
+    insert into sso_connections (id, org_id, issuer, client_id, key_id, nonce, ciphertext, default_role)
+    values (${id}, ${owner.orgId}, ${await sharedIssuer()}, 'gateway', ${sealed.keyId}, ${sealed.nonce},
+            ${sealed.ciphertext}, 'viewer')
+    on conflict (org_id) do nothing`;
+}
+
+async function createSsoDomain({ plane, owner }: ExampleContext, domain: string): Promise<string> {
+  const id = randomUUID();
+  await plane.database.sql`
+    insert into sso_domains (id, org_id, domain, token) values (${id}, ${owner.orgId}, ${domain}, 'token')
+    on conflict (org_id, domain) do update set id = excluded.id`;
+  return id;
 }
 
 /** An item that waits for the review of the owner; what the caller has, works. */
@@ -132,6 +187,75 @@ export const IDENTITY_EXAMPLES: Examples = {
     prepare: async ({ plane, owner, caller }) => {
       await setPassword(plane, caller ?? owner);
       return { body: { currentPassword: PASSWORD, newPassword: 'another long password' } };
+    },
+  },
+  'GET /v1/second-factor': { prepare: () => ({}) },
+  'POST /v1/second-factor': {
+    prepare: async ({ plane, owner, caller }) => {
+      const { userId } = caller ?? owner;
+      await setPassword(plane, caller ?? owner);
+      await plane.database.sql`update users set email_verified_at = now() where id = ${userId}`;
+      return { body: { password: PASSWORD } };
+    },
+    success: 201,
+  },
+  'POST /v1/second-factor/confirm': {
+    prepare: async (context) => ({ body: { code: await createSecondFactor(context, false) } }),
+  },
+  'POST /v1/second-factor/verify': {
+    prepare: async (context) => ({ body: { code: await createSecondFactor(context) } }),
+  },
+  'POST /v1/second-factor/recovery-codes': {
+    prepare: async (context) => ({ body: { code: await createSecondFactor(context) } }),
+  },
+  'DELETE /v1/second-factor': {
+    prepare: async (context) => ({ body: { code: await createSecondFactor(context) } }),
+  },
+  'GET /v1/sso': { prepare: () => ({}) },
+  'PUT /v1/sso': {
+    prepare: async () => ({
+      body: { issuer: await sharedIssuer(), clientId: 'gateway', clientSecret: 'example secret', defaultRole: null },
+    }),
+    foreign: { clientId: 200 }, // a name at the provider, not an id of this service
+  },
+  'DELETE /v1/sso': {
+    prepare: async (context) => {
+      await createSsoConnection(context);
+      return {};
+    },
+  },
+  'POST /v1/sso/domains': {
+    prepare: () => ({ body: { domain: `${randomBytes(6).toString('hex')}.example.com` } }),
+    success: 201,
+  },
+  'POST /v1/sso/domains/:id/verify': {
+    // A resolver answers for .onion without a network (RFC 7686).
+    prepare: async (context) => ({ params: { id: await createSsoDomain(context, 'example.onion') } }),
+  },
+  'DELETE /v1/sso/domains/:id': {
+    prepare: async (context) => ({ params: { id: await createSsoDomain(context, 'example.com') } }),
+  },
+  'POST /v1/sso/start': {
+    async prepare(context) {
+      const domain = `${randomBytes(6).toString('hex')}.example.com`;
+      await createSsoConnection(context);
+      const id = await createSsoDomain(context, domain);
+      await context.plane.database.sql`update sso_domains set verified_at = now() where id = ${id}`;
+      return { body: { email: `ada@${domain}` }, headers: OWN_PAGE };
+    },
+    unaudited: UNAUDITED_REASON,
+  },
+  'POST /v1/sso/link': {
+    async prepare(context) {
+      const { plane, owner } = context;
+      const { secret, hash } = createCookieSecret();
+      await createSsoConnection(context);
+      const { email } = await signUpUser(context);
+      await plane.database.sql`
+        insert into sso_links (browser_hash, org_id, issuer, subject, user_id, expires_at)
+        select ${hash}, ${owner.orgId}, ${await sharedIssuer()}, ${email}, id, now() + interval '1 minute'
+          from users where email = ${email}`;
+      return { body: { password: PASSWORD }, headers: { ...OWN_PAGE, cookie: `acg_sso=${secret}` } };
     },
   },
   'GET /v1/sessions': { prepare: () => ({}) },

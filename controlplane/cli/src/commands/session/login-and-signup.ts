@@ -21,6 +21,7 @@ interface LoginOptions {
   readonly withToken?: true;
   readonly email?: string;
   readonly passwordStdin?: true;
+  readonly code?: string;
   readonly open?: true;
 }
 
@@ -29,6 +30,7 @@ export function registerLoginCommand(command: Command, { begin }: ProgramInterfa
     .option('--with-token', 'read a management token, or a session, from stdin')
     .option('--email <address>', 'log in with a password, asked for without showing it')
     .option('--password-stdin', 'with --email: read the password from stdin')
+    .option('--code <code>', 'with --email: a code of the second factor; asked for, if left out')
     .option('--open', 'open the page in a browser')
     .action(async (options: LoginOptions) => {
       const run = begin();
@@ -78,13 +80,20 @@ async function saveLogin(run: Invocation, token: string): Promise<void> {
 }
 
 async function obtainToken(run: Invocation, options: LoginOptions): Promise<string> {
-  const { withToken, email, passwordStdin } = options;
+  const { withToken, email, passwordStdin, code } = options;
   if (withToken === true && email !== undefined) throw usage('--with-token and --email exclude each other');
   if (withToken === true) return readToken(run);
   const client = run.createPublicClient();
   if (email === undefined) return requestDeviceToken(run, client, options);
   const password = await readPassword(run, `Password of ${email}`, passwordStdin);
-  return (await client.post('/v1/auth/login', { body: { email, password } })).token;
+  const logIn = async (factor: { readonly code?: string }) =>
+    (await client.post('/v1/auth/login', { body: { email, password, ...factor } })).token;
+  try {
+    return await logIn(code === undefined ? {} : { code });
+  } catch (error) {
+    if (!(error instanceof ApiError) || !error.secondFactor || code !== undefined) throw error;
+    return logIn({ code: await promptSecret(run, { message: 'Code of the second factor', flag: '--code' }) });
+  }
 }
 
 async function readToken(run: Invocation): Promise<string> {

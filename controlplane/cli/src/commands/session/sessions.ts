@@ -1,4 +1,6 @@
 /** `acg sessions`: lists and revokes the sessions of this user. */
+
+import { textField } from '../../options/field.js';
 import { formatAgo, formatDay } from '../../terminal/format-numbers-and-times.js';
 import { idTarget } from '../descriptors/operation-target-from-arguments.js';
 import { listCommand } from '../descriptors/register-list-commands.js';
@@ -17,6 +19,13 @@ export const registerSessionCommands = commandGroup(
       { title: 'LAST SEEN', cell: ({ lastSeenAt }) => formatAgo(lastSeenAt, Date.now()) },
       { title: 'EXPIRES', cell: ({ expiresAt }) => formatDay(expiresAt) },
     ],
+  }),
+  operationCommand({
+    name: 'confirm',
+    description: 'confirm this session with a code of the second factor, for what cannot be undone',
+    operation: 'POST /v1/second-factor/verify',
+    fields: { code: textField('<code>', 'of the authenticator app, or a recovery code') },
+    print: (run) => run.printSuccess('confirmed for 10 minutes'),
   }),
   operationCommand({
     name: 'end',

@@ -1,10 +1,11 @@
-/** Name and budget of the organization. */
-import { Card, Group, Skeleton, Text, TextInput, Title } from '@mantine/core';
+/** Name, budget and second-factor policy of the organization. */
+import { Card, Checkbox, Group, Skeleton, Text, TextInput, Title } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { api } from '../../api/api-client.js';
 import { useFormDraft } from '../../api/form-drafts-across-sign-in.js';
 import { ME_QUERY_KEY, queryClient } from '../../api/query-client.js';
-import { useMe } from '../../api/session.js';
+import { useMe, useMissingRoleReason } from '../../api/session.js';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
 import { BudgetBar } from '../../components/feedback/budget-bar.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
@@ -47,10 +48,13 @@ function OrganizationForm({ organization }: { readonly organization: Organizatio
   const { id, budgetCentsMonthly: before } = organization;
   const [name, setName] = useFormDraft(`organization ${id} name`, organization.name);
   const [budget, setBudget] = useFormDraft<number | string>(`organization ${id} budget`, centsToDollarInput(before));
+  const [required, setRequired] = useState(organization.requireSecondFactor);
+  const policyReason = useMissingRoleReason('owner');
   const after = dollarInputToCents(budget);
   const changes = {
     ...(name === organization.name ? {} : { name }),
     ...(after === before ? {} : { budgetCentsMonthly: after }),
+    ...(required === organization.requireSecondFactor ? {} : { requireSecondFactor: required }),
   };
   const save = useMutation({
     mutationFn: async () => (await api.patch('/v1/orgs/{id}', { params: { path: { id } }, body: changes })).org,
@@ -82,6 +86,13 @@ function OrganizationForm({ organization }: { readonly organization: Organizatio
         onChange={setBudget}
       />
       <MonthToDateSpend budgetCents={before} />
+      <Checkbox
+        label="Require a second factor"
+        description={policyReason ?? 'Members without one must set it up before they can use the organization.'}
+        disabled={policyReason !== null}
+        checked={required}
+        onChange={(event) => setRequired(event.currentTarget.checked)}
+      />
       <Group justify="flex-end">
         <RoleGuardedButton
           requiredRole="admin"

@@ -8,7 +8,9 @@ import { ManagementTokensTab } from './management-tokens-tab.js';
 import { NewOrganizationDialog } from './new-organization-dialog.js';
 import { OrganizationSettings } from './organization-settings.js';
 import { Profile } from './profile.js';
+import { SecondFactor } from './second-factor.js';
 import { SessionsTab } from './sessions-tab.js';
+import { SingleSignOnTab } from './single-sign-on-tab.js';
 
 const DEFAULTS = { tab: 'account', page: 1, dialog: '' };
 /** Value of `dialog` that the user menu links to. */
@@ -25,11 +27,13 @@ export function SettingsPage() {
           <Tabs.Tab value="sessions">Sessions</Tabs.Tab>
           <Tabs.Tab value="tokens">Management tokens</Tabs.Tab>
           <Tabs.Tab value="organization">Organization</Tabs.Tab>
+          <Tabs.Tab value="sso">Single sign-on</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="account">
           <Stack gap="lg">
             <Profile />
             <ChangePassword />
+            <SecondFactor />
           </Stack>
         </Tabs.Panel>
         <Tabs.Panel value="sessions">
@@ -37,6 +41,9 @@ export function SettingsPage() {
         </Tabs.Panel>
         <Tabs.Panel value="tokens">
           <ManagementTokensTab page={values.page} onPage={(page) => set({ page })} />
+        </Tabs.Panel>
+        <Tabs.Panel value="sso">
+          <SingleSignOnTab />
         </Tabs.Panel>
         <Tabs.Panel value="organization">
           <Stack gap="lg">

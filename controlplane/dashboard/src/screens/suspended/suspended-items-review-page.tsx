@@ -24,6 +24,7 @@ const KIND_LABELS: Readonly<Record<SuspendedItem['kind'], string>> = {
   account: 'Provider account',
   credential: 'Shared credential',
   custom_provider: 'Custom provider',
+  sso: 'Identity provider',
 };
 
 const fetchSuspendedItems = (page: number) =>

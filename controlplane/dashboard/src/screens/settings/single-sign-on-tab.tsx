@@ -1,0 +1,162 @@
+/** The Single sign-on tab: the identity provider of the organization and its verified domains. */
+import { Card, Code, Group, NativeSelect, PasswordInput, Skeleton, Stack, Text, TextInput, Title } from '@mantine/core';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api } from '../../api/api-client.js';
+import { queryClient } from '../../api/query-client.js';
+import { useMissingRoleReason } from '../../api/session.js';
+import { CopyButton } from '../../components/buttons/copy-button.js';
+import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
+import { ErrorAlert } from '../../components/feedback/error-alert.js';
+import { showToast } from '../../components/feedback/toast.js';
+import { ConfirmDialog } from '../../components/forms/confirm-dialog.js';
+import { Form } from '../../components/forms/form-with-server-errors.js';
+import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
+import { SsoDomains } from './sso-domains.js';
+
+const LABELS = { issuer: 'Issuer', clientId: 'Client ID', clientSecret: 'Client secret', defaultRole: 'New members' };
+const INVITATION_ONLY = 'none';
+const ROLES = [
+  { value: INVITATION_ONLY, label: 'by invitation only' },
+  { value: 'viewer', label: 'join as viewer' },
+  { value: 'member', label: 'join as member' },
+  { value: 'admin', label: 'join as admin' },
+];
+const QUERY_KEY = ['sso'];
+
+const fetchSettings = () => api.get('/v1/sso');
+type Settings = Awaited<ReturnType<typeof fetchSettings>>;
+type DefaultRole = 'viewer' | 'member' | 'admin' | null;
+
+export function SingleSignOnTab() {
+  const reason = useMissingRoleReason('admin');
+  const settings = useQuery({ queryKey: QUERY_KEY, queryFn: fetchSettings, enabled: reason === null });
+  if (reason !== null) return <Text size="sm">{reason}</Text>;
+  if (settings.data === undefined) {
+    return settings.error === null ? (
+      <Skeleton h={320} maw={560} />
+    ) : (
+      <ErrorAlert error={settings.error} onRetry={settings.refetch} />
+    );
+  }
+  const refetch = () => queryClient.invalidateQueries({ queryKey: QUERY_KEY });
+  return (
+    <Stack gap="lg">
+      <IdentityProvider settings={settings.data} onChanged={refetch} />
+      <SsoDomains domains={settings.data.domains} onChanged={refetch} />
+    </Stack>
+  );
+}
+
+interface IdentityProviderProps {
+  readonly settings: Settings;
+  readonly onChanged: () => unknown;
+}
+
+function IdentityProvider({ settings: { connection, redirectUri }, onChanged }: IdentityProviderProps) {
+  const [issuer, setIssuer] = useState(connection?.issuer ?? '');
+  const [clientId, setClientId] = useState(connection?.clientId ?? '');
+  const [clientSecret, setClientSecret] = useState('');
+  const [role, setRole] = useState<string>(
+    connection === null ? 'viewer' : (connection.defaultRole ?? INVITATION_ONLY),
+  );
+  const [isRemoving, setRemoving] = useState(false);
+  const save = useMutation({
+    mutationFn: () =>
+      api.put('/v1/sso', {
+        body: {
+          issuer: issuer.trim(),
+          clientId: clientId.trim(),
+          ...(clientSecret === '' ? {} : { clientSecret }),
+          defaultRole: role === INVITATION_ONLY ? null : (role as DefaultRole),
+        },
+      }),
+    gcTime: 0,
+    onSuccess: () => {
+      setClientSecret('');
+      void onChanged();
+      showToast('Identity provider saved');
+    },
+  });
+  const remove = useMutation({
+    mutationFn: () => api.delete('/v1/sso'),
+    onSuccess: () => {
+      setRemoving(false);
+      setIssuer('');
+      setClientId('');
+      void onChanged();
+      showToast('Identity provider removed');
+    },
+  });
+  const errors = formErrors(save.error, LABELS);
+  return (
+    <Card component="section" aria-label="Identity provider" maw={560}>
+      <Title order={2} mb={4}>
+        Identity provider
+      </Title>
+      <Text size="sm" c="dimmed" mb="md">
+        OpenID Connect: Keycloak, Entra ID, Okta, Google, Auth0 and others. Register this redirect URI there:
+      </Text>
+      <Group gap="sm" wrap="nowrap" mb="md" align="flex-start">
+        <Code block className="acg-code" flex={1} tabIndex={0}>
+          {redirectUri}
+        </Code>
+        <CopyButton value={redirectUri} />
+      </Group>
+      <Form errors={errors} onSubmit={() => save.mutate()}>
+        <TextInput
+          label={LABELS.issuer}
+          description="As its discovery document names it, e.g. https://login.example.com/realms/acme"
+          error={errors.fieldError('issuer')}
+          required
+          withAsterisk={false}
+          value={issuer}
+          onChange={(event) => setIssuer(event.currentTarget.value)}
+        />
+        <TextInput
+          label={LABELS.clientId}
+          error={errors.fieldError('clientId')}
+          required
+          withAsterisk={false}
+          value={clientId}
+          onChange={(event) => setClientId(event.currentTarget.value)}
+        />
+        <PasswordInput
+          label={LABELS.clientSecret}
+          description={connection === null ? undefined : 'Empty: the stored one is kept.'}
+          {...errors.secretFieldProps('clientSecret')}
+          autoComplete="off"
+          value={clientSecret}
+          onChange={(event) => setClientSecret(event.currentTarget.value)}
+        />
+        <NativeSelect
+          label={LABELS.defaultRole}
+          data={ROLES}
+          value={role}
+          onChange={(event) => setRole(event.currentTarget.value)}
+        />
+        <Group justify="flex-end" gap="sm">
+          {connection !== null && (
+            <RoleGuardedButton requiredRole="owner" color="red" variant="light" onClick={() => setRemoving(true)}>
+              Remove provider
+            </RoleGuardedButton>
+          )}
+          <RoleGuardedButton requiredRole="owner" type="submit" loading={save.isPending}>
+            Save
+          </RoleGuardedButton>
+        </Group>
+      </Form>
+      <ConfirmDialog
+        opened={isRemoving}
+        onClose={() => setRemoving(false)}
+        title="Remove the identity provider"
+        action="Remove"
+        onConfirm={() => remove.mutate()}
+        pending={remove.isPending}
+        error={remove.error}
+      >
+        Sessions that it opened end at once. People without a password set one with “Forgot your password?”.
+      </ConfirmDialog>
+    </Card>
+  );
+}

@@ -1,0 +1,208 @@
+/**
+ * Logins by single sign-on. A login is bound to the browser that began it and works once. An identity without an account
+ * gets one; an account that exists is linked only after its own login. The session serves the organization alone and
+ * ends after 24 hours.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { uuidv7 } from '@acg/base/uuidv7';
+import { recordAudit } from '../audit/audit-trail.js';
+import type { AuthService } from '../auth/service.js';
+import type { ClientInfo, SessionService } from '../auth/sessions/session-service.js';
+import * as users from '../auth/users/user-and-membership-store.js';
+import type { Sql, Tx } from '../db/postgres-client.js';
+import { InvalidInput, NotFound, Unauthenticated } from '../domain/errors.js';
+import type { Role } from '../http/route-access.js';
+import { normaliseEmail } from '../http/schema.js';
+import type { Throttle } from '../throttling/throttle.js';
+import type { Vault } from '../vault/aes-gcm-vault.js';
+import { decideSsoLogin, type ProviderClaims, SSO_REJECTION_ADVICE, type SsoRejection } from './decide-login.js';
+import { mailDomainOf } from './domain-name.js';
+import { createLoginSecrets, type OidcClient, type OidcConnection, ProviderFailure } from './oidc-client.js';
+import { buildRedirectUri } from './settings-service.js';
+import * as store from './store.js';
+
+export const LOGIN_LIFETIME_S = 600;
+/** Entries of rejected logins in the audit trail, per organization and hour. */
+const REJECTION_ENTRIES_MAX = 100;
+const REJECTION_WINDOW_S = 3_600;
+/** No password has this hash. */
+const NO_PASSWORD = 'sso';
+
+type SsoOutcome =
+  | { readonly kind: 'session'; readonly cookie: string }
+  /** The person logs in once to the account of the address; `secret` is for the browser's cookie. */
+  | { readonly kind: 'prove_account'; readonly secret: string; readonly email: string }
+  | { readonly kind: 'failure'; readonly text: string };
+
+const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+interface LoginDependencies {
+  readonly sql: Sql;
+  readonly vault: Vault;
+  readonly oidc: OidcClient;
+  readonly auth: AuthService;
+  readonly sessions: SessionService;
+  readonly throttle: Throttle;
+  readonly publicUrl: string;
+}
+
+export class SsoLoginService {
+  constructor(readonly dependencies: LoginDependencies) {}
+
+  /** Returns the address at the provider, and a secret for a cookie of the browser. */
+  async start(email: string): Promise<{ url: string; secret: string }> {
+    const { sql, oidc } = this.dependencies;
+    const domain = mailDomainOf(normaliseEmail(email));
+    const row = domain === null ? null : await store.findConnectionByDomain(sql, domain);
+    if (row === null) throw new NotFound('single sign-on for the domain of this e-mail address');
+    const secrets = createLoginSecrets();
+    const secret = randomBytes(32).toString('base64url');
+    const url = await oidc.buildAuthorizationUrl(this.#open(row), secrets, email).catch((error: unknown) => {
+      if (error instanceof ProviderFailure) throw new InvalidInput(`the identity provider failed: ${error.message}`);
+      throw error;
+    });
+    const { nonce, codeVerifier } = secrets;
+    const hashes = { stateHash: sha256(secrets.state), browserHash: sha256(secret) };
+    await store.insertLogin(sql, { orgId: row.orgId, nonce, codeVerifier, ...hashes, lifetimeS: LOGIN_LIFETIME_S });
+    return { url, secret };
+  }
+
+  /** `secret`: the browser's cookie; null: it has none. */
+  async finish(
+    orgId: string,
+    callback: URLSearchParams,
+    secret: string | null,
+    client: ClientInfo,
+  ): Promise<SsoOutcome> {
+    const { sql, oidc } = this.dependencies;
+    const state = callback.get('state') ?? '';
+    const login = secret === null ? null : await store.consumeLogin(sql, sha256(state), orgId, sha256(secret));
+    const row = login === null ? null : await store.loadConnection(sql, orgId);
+    if (login === null || row === null)
+      return { kind: 'failure', text: 'This login is unknown, used or older than 10 minutes. Log in again.' };
+    let claims: ProviderClaims;
+    try {
+      claims = await oidc.exchangeCode(this.#open(row), callback, { state, ...login });
+    } catch (error) {
+      if (!(error instanceof ProviderFailure)) throw error;
+      await this.#recordRejection(orgId, error.message, null, client.ip);
+      return {
+        kind: 'failure',
+        text: `The answer of the identity provider was rejected: ${error.message}. Log in again.`,
+      };
+    }
+    const outcome = await sql.begin((tx) => this.#decide(tx, row, claims, client));
+    if (typeof outcome !== 'string') return outcome as SsoOutcome;
+    await this.#recordRejection(orgId, outcome, claims.email, client.ip);
+    return { kind: 'failure', text: SSO_REJECTION_ADVICE[outcome as SsoRejection] };
+  }
+
+  async #decide(
+    tx: Tx,
+    row: store.ConnectionRow,
+    claims: ProviderClaims,
+    client: ClientInfo,
+  ): Promise<SsoOutcome | SsoRejection> {
+    const { orgId, defaultRole } = row;
+    const identity = { orgId, issuer: claims.issuer, subject: claims.subject };
+    // Two logins of one new person at the same moment must not create two accounts.
+    await tx`select pg_advisory_xact_lock(hashtextextended(${`sso ${orgId} ${claims.subject}`}, 0))`;
+    const linked = await store.findLinkedUser(tx, identity);
+    const domain = claims.email === null ? null : mailDomainOf(claims.email);
+    const account = claims.email === null ? null : await users.loadUserByEmail(tx, claims.email);
+    const decision = decideSsoLogin({
+      claims,
+      linkedUserId: linked?.userId ?? null,
+      isMember: linked?.isMember ?? false,
+      isDomainVerified: domain !== null && (await store.isDomainVerified(tx, orgId, domain)),
+      accountId: account?.id ?? null,
+      defaultRole,
+    });
+    if (decision.kind === 'reject') return decision.reason;
+    if (decision.kind === 'open') return this.#openSession(tx, decision.userId, orgId, client);
+    if (decision.kind === 'prove_account') {
+      const secret = randomBytes(32).toString('base64url');
+      await store.insertLink(tx, sha256(secret), { ...identity, userId: decision.userId }, LOGIN_LIFETIME_S);
+      return { kind: 'prove_account', secret, email: claims.email! };
+    }
+    const id = uuidv7(Date.now());
+    const name = claims.name ?? decision.email.split('@')[0]!;
+    await users.insertUser(tx, { id, email: decision.email, name, passwordHash: NO_PASSWORD, emailVerified: true });
+    await this.#join(tx, identity, { id, email: decision.email }, decision.role, client.ip);
+    return this.#openSession(tx, id, orgId, client);
+  }
+
+  /** Links the account of the waiting identity after its own login. Throws `Unauthenticated` when that fails. */
+  async link(secret: string | null, password: string, code: string | undefined, client: ClientInfo): Promise<string> {
+    const { sql, auth } = this.dependencies;
+    const link = secret === null ? null : await store.loadLink(sql, sha256(secret));
+    const user = link === null ? null : await users.loadUser(sql, link.userId);
+    if (secret === null || link === null || user === null)
+      throw new InvalidInput('this login is unknown, used or older than 10 minutes: log in again');
+    const proof = { password, ...(code === undefined ? {} : { code }) };
+    if (!(await auth.verifyAccountOwner(user, proof, null, { ip: client.ip, proof: 'none' })))
+      throw new Unauthenticated('password is not the password of this account');
+    const cookie = await sql.begin(async (tx) => {
+      const connection = await store.loadConnection(tx, link.orgId);
+      if (!(await store.deleteLink(tx, sha256(secret))) || connection?.issuer !== link.issuer)
+        throw new InvalidInput('this login is unknown, used or older than 10 minutes: log in again');
+      const role = await users.lockMembership(tx, link.orgId, user.id);
+      if (role === null && connection.defaultRole === null) throw new InvalidInput(SSO_REJECTION_ADVICE.not_invited);
+      await this.#join(tx, link, user, role === null ? connection.defaultRole : null, client.ip);
+      const opened = await this.#openSession(tx, user.id, link.orgId, client);
+      return opened.cookie;
+    });
+    return cookie as string;
+  }
+
+  /** `role` null: the person is a member already. */
+  async #join(
+    tx: Tx,
+    identity: store.SsoIdentity,
+    user: { readonly id: string; readonly email: string },
+    role: Role | null,
+    ip: string,
+  ): Promise<void> {
+    const actor = { userId: user.id, email: user.email, orgId: identity.orgId, ip };
+    const target = { type: 'user', id: user.id };
+    if (role !== null) {
+      await users.insertMembership(tx, identity.orgId, user.id, role);
+      await recordAudit(tx, actor, 'member.join', target, { role: [null, role] });
+    }
+    if (!(await store.insertIdentity(tx, identity, user.id)))
+      throw new InvalidInput('this identity was linked at the same moment: log in again');
+    await recordAudit(tx, actor, 'sso.link', target, { subject: [null, identity.subject] });
+  }
+
+  async #openSession(
+    tx: Tx,
+    userId: string,
+    orgId: string,
+    client: ClientInfo,
+  ): Promise<{ kind: 'session'; cookie: string }> {
+    const user = (await users.loadUser(tx, userId))!;
+    const cookie = await this.dependencies.sessions.openSsoSession(tx, user, orgId, client);
+    const actor = { userId, email: user.email, orgId, ip: client.ip };
+    await recordAudit(tx, actor, 'session.create', { type: 'user', id: userId }, { sso: [null, true] });
+    return { kind: 'session', cookie };
+  }
+
+  async #recordRejection(orgId: string, reason: string, email: string | null, ip: string): Promise<void> {
+    const { sql, throttle } = this.dependencies;
+    if (
+      !(await throttle.tryConsume(`sso-reject:${orgId}`, REJECTION_ENTRIES_MAX, REJECTION_WINDOW_S, 'rejected logins'))
+    )
+      return;
+    const actor = { userId: null, email: email ?? '', orgId, ip };
+    await sql.begin((tx) =>
+      recordAudit(tx, actor, 'sso.reject', { type: 'organization', id: orgId }, { reason: [null, reason] }),
+    );
+  }
+
+  #open(row: store.ConnectionRow): OidcConnection {
+    const { vault, publicUrl } = this.dependencies;
+    const { id, orgId, issuer, clientId } = row;
+    const clientSecret = vault.decrypt({ purpose: 'sso', orgId, id }, row);
+    return { orgId, issuer, clientId, clientSecret, redirectUri: buildRedirectUri(publicUrl, orgId) };
+  }
+}

@@ -1,0 +1,65 @@
+import { type Static, Type } from 'typebox';
+import { FactorCode } from '../auth/users/auth-schema.js';
+import { EXAMPLE_TIMES } from '../http/examples.js';
+import { Body, Email, Timestamp, Uuid } from '../http/schema.js';
+
+const DefaultRole = Type.Union([Type.Literal('viewer'), Type.Literal('member'), Type.Literal('admin'), Type.Null()], {
+  description: 'The role of people who log in for the first time; null: they need an invitation.',
+});
+export const SsoInput = Body({
+  issuer: Type.String({
+    minLength: 1,
+    maxLength: 500,
+    description: 'The issuer, as the provider’s discovery document names it.',
+  }),
+  clientId: Type.String({ minLength: 1, maxLength: 255 }),
+  clientSecret: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 1000,
+      description: 'Required with a new issuer or client; otherwise the stored one is kept.',
+    }),
+  ),
+  defaultRole: DefaultRole,
+});
+export type SsoInput = Static<typeof SsoInput>;
+export const SsoDomain = Type.Object({
+  id: Uuid,
+  domain: Type.String(),
+  recordName: Type.String({ description: 'Name of the TXT record that verifies the domain.' }),
+  recordValue: Type.String({ description: 'Its content.' }),
+  verifiedAt: Type.Union([Timestamp, Type.Null()], { description: 'Null: not verified.' }),
+  checkedAt: Type.Union([Timestamp, Type.Null()], { description: 'Null: never checked.' }),
+});
+export type SsoDomain = Static<typeof SsoDomain>;
+export const SsoSettings = Type.Object({
+  connection: Type.Union([
+    Type.Object({ issuer: Type.String(), clientId: Type.String(), defaultRole: DefaultRole, createdAt: Timestamp }),
+    Type.Null(),
+  ]),
+  redirectUri: Type.String({ description: 'The redirect URI to register at the provider.' }),
+  domains: Type.Array(SsoDomain),
+});
+export type SsoSettings = Static<typeof SsoSettings>;
+export const DomainInput = Body({ domain: Type.String({ minLength: 1, maxLength: 253 }) });
+export const DomainReply = Type.Object({ domain: SsoDomain });
+export const StartInput = Body({ email: Email });
+export const StartReply = Type.Object({ url: Type.String({ description: 'Where the browser continues.' }) });
+export const LinkInput = Body({ password: Type.String({ maxLength: 256 }), code: Type.Optional(FactorCode) });
+
+/** For the API document. */
+export const EXAMPLES = {
+  issuer: 'https://login.example.com/realms/acme',
+  clientId: 'agent-credential-gateway',
+  clientSecret: 'example-client-secret-not-in-use',
+  defaultRole: 'viewer',
+  'DomainInput.domain': 'example.com',
+  'SsoDomain.domain': 'example.com',
+  recordName: '_acg-challenge.example.com',
+  recordValue: 'acg-domain-verification=example',
+  verifiedAt: EXAMPLE_TIMES.used,
+  checkedAt: EXAMPLE_TIMES.used,
+  redirectUri: 'https://gateway.example.com/sso/0193d4a0-0000-7000-8000-000000000001/callback',
+  'StartReply.url': 'https://login.example.com/authorize?client_id=agent-credential-gateway',
+  'LinkInput.password': 'example password, not in use',
+};

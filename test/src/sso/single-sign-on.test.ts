@@ -1,0 +1,441 @@
+/** Single sign-on: who gets in, what an SSO session may do, and what a hostile provider or browser gains: nothing. */
+import { randomBytes } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { type Member, useControlPlane } from '../fixtures/control-plane.js';
+import {
+  callLink,
+  callWithSession,
+  configure,
+  openCallback,
+  startLogin,
+  useTxtRecords,
+  verifyDomain,
+} from './gateway-login.js';
+import { CLIENT_ID, CLIENT_SECRET, HostileProvider } from './hostile-provider.js';
+
+const plane = useControlPlane();
+const sql = () => plane().database.sql;
+let provider: HostileProvider;
+let txt: ReturnType<typeof useTxtRecords>;
+
+beforeAll(async () => {
+  provider = await HostileProvider.start();
+  txt = useTxtRecords();
+});
+afterAll(async () => {
+  txt.restore();
+  await provider.stop();
+});
+afterEach(() => {
+  provider.answerToken = null;
+  provider.tokenRequests.splice(0);
+});
+
+const newDomain = () => `${randomBytes(5).toString('hex')}.example.com`;
+
+/** An organization with the provider and a verified domain. */
+async function createOrganization(more: object = {}) {
+  const owner = await plane().createMember('owner');
+  const domain = newDomain();
+  const domainId = await verifyDomain(owner, domain, txt.records);
+  expect((await configure(owner, provider.issuer, more)).status).toBe(200);
+  return { owner, orgId: owner.orgId, domain, domainId, email: `ada@${domain}` };
+}
+type Organization = Awaited<ReturnType<typeof createOrganization>>;
+
+interface LoginOptions {
+  readonly claims?: Readonly<Record<string, unknown>>;
+  /** Signs the claims; default: as the provider does. */
+  readonly sign?: (claims: Readonly<Record<string, unknown>>) => string;
+  readonly parameters?: Readonly<Record<string, string>>;
+}
+
+/** A whole login of the person with that subject. */
+async function logIn({ orgId, email, domain }: Organization, subject: string, options: LoginOptions = {}) {
+  const started = await startLogin(plane(), `someone@${domain}`);
+  const claims = provider.claims(started.nonce, { sub: subject, email, ...options.claims });
+  provider.idToken = (options.sign ?? ((all) => provider.sign(all)))(claims);
+  const parameters = { code: 'a code', state: started.state, ...options.parameters };
+  return openCallback(plane(), orgId, parameters, started.cookie);
+}
+
+const reasons = async ({ orgId }: Organization): Promise<readonly unknown[]> => {
+  const rows = await sql()<{ changes: { reason: [null, string] } }[]>`
+    select changes from audit_entries where org_id = ${orgId} and action = 'sso.reject' order by at`;
+  return rows.map(({ changes }) => changes.reason[1]);
+};
+const memberOf = (orgId: string, email: string) => sql()<{ role: string; userId: string }[]>`
+  select m.role, u.id as "userId" from memberships m join users u on u.id = m.user_id
+   where m.org_id = ${orgId} and u.email = ${email}`;
+
+/** An account with a password, outside of the organization. */
+async function signUp(email: string, password = 'correct horse battery'): Promise<{ token: string; userId: string }> {
+  const body = { email, password, name: 'Ada', orgName: 'Own' };
+  const { body: reply } = await plane().call('POST', '/v1/auth/signup', { body });
+  return { token: reply.token, userId: reply.user.id };
+}
+
+test('a new person of a verified domain gets an account and the default role; the session serves this organization for 24 h', async () => {
+  const org = await createOrganization({ defaultRole: 'member' });
+  const result = await logIn(org, 'new', { claims: { name: 'Ada Lovelace' } });
+  expect(result).toMatchObject({ status: 200, text: expect.stringContaining('url=../../') });
+  const session = result.cookies.acg_session;
+  expect(result.cookies.acg_sso).toBe('');
+  const me = await callWithSession(plane(), session, 'GET', '/v1/me');
+  expect(me.body).toMatchObject({
+    user: { email: org.email, name: 'Ada Lovelace', emailVerified: true },
+    role: 'member',
+  });
+  for (const [method, path, body] of [
+    ['PATCH', '/v1/session', { orgId: org.orgId }],
+    ['PATCH', '/v1/me', { name: 'Other' }],
+    ['GET', '/v1/sessions', undefined],
+    ['POST', '/v1/orgs', { name: 'Own' }],
+    ['POST', '/v1/second-factor', { password: 'x' }],
+  ] as const)
+    expect({ path, ...(await callWithSession(plane(), session, method, path, body)) }).toMatchObject({ status: 403 });
+  const [row] = await sql()<{ hours: number; sso: boolean }[]>`
+    select extract(epoch from s.expires_at - s.created_at)::int / 3600 as hours, sso from sessions s
+      join users u on u.id = s.user_id where u.email = ${org.email}`;
+  expect(row).toEqual({ hours: 24, sso: true });
+  expect((await plane().call('POST', '/v1/auth/login', { body: { email: org.email, password: 'sso' } })).status).toBe(
+    401,
+  );
+  // The second login opens the same account.
+  const again = await logIn(org, 'new');
+  const sameUser = await callWithSession(plane(), again.cookies.acg_session, 'GET', '/v1/me');
+  expect(sameUser.body.user.id).toBe(me.body.user.id);
+  const actions = await sql()<{ action: string }[]>`select action from audit_entries where org_id = ${org.orgId}`;
+  expect(actions.map(({ action }) => action)).toEqual(
+    expect.arrayContaining([
+      'sso.configure',
+      'sso_domain.create',
+      'sso_domain.verify',
+      'member.join',
+      'sso.link',
+      'session.create',
+    ]),
+  );
+});
+
+test('the request to the provider has PKCE, a nonce, and a redirect URI of the organization; the code is sent with its verifier', async () => {
+  const org = await createOrganization();
+  const { authorization, state, nonce, cookie } = await startLogin(plane(), org.email);
+  const parameters = Object.fromEntries(authorization.searchParams);
+  const redirectUri = `${plane().config.publicUrl}/sso/${org.orgId}/callback`;
+  expect(parameters).toMatchObject({
+    client_id: CLIENT_ID,
+    response_type: 'code',
+    code_challenge_method: 'S256',
+    code_challenge: expect.stringMatching(/^[\w-]{43}$/),
+    redirect_uri: redirectUri,
+    scope: 'openid email profile',
+    login_hint: org.email,
+  });
+  provider.idToken = provider.sign(provider.claims(nonce, { sub: 'pkce', email: org.email }));
+  expect((await openCallback(plane(), org.orgId, { code: 'the code', state }, cookie)).status).toBe(200);
+  expect(Object.fromEntries(provider.tokenRequests[0]!)).toMatchObject({
+    code: 'the code',
+    redirect_uri: redirectUri,
+    client_secret: CLIENT_SECRET,
+    code_verifier: expect.stringMatching(/^[\w-]{43}$/),
+  });
+});
+
+test('an account that exists is linked after its own login only, with its second factor; then single sign-on opens it', async () => {
+  const org = await createOrganization();
+  const { userId } = await signUp(org.email);
+  const first = await logIn(org, 'owner of an account');
+  expect(first).toMatchObject({ status: 200, text: expect.stringContaining('Connect your account') });
+  expect(first.cookies.acg_session).toBeUndefined();
+  expect(await memberOf(org.orgId, org.email)).toEqual([]);
+  const wrong = await callLink(plane(), first.cookies.acg_sso, { password: 'not the password' });
+  expect(wrong.status).toBe(401);
+  expect((await callLink(plane(), undefined, { password: 'correct horse battery' })).status).toBe(400);
+  await sql()`insert into second_factors (user_id, key_id, nonce, ciphertext, confirmed_at) values (${userId}, '', '', '', now())`;
+  const missing = await callLink(plane(), first.cookies.acg_sso, { password: 'correct horse battery' });
+  expect(missing).toMatchObject({ status: 401, body: { secondFactor: true } });
+  await sql()`delete from second_factors where user_id = ${userId}`;
+  const linked = await callLink(plane(), first.cookies.acg_sso, { password: 'correct horse battery' });
+  expect(linked.status).toBe(200);
+  expect(linked.headers.getSetCookie().join()).toContain('acg_session=');
+  expect(await memberOf(org.orgId, org.email)).toEqual([{ role: 'viewer', userId }]);
+  expect((await callLink(plane(), first.cookies.acg_sso, { password: 'correct horse battery' })).status).toBe(400);
+  const second = await logIn(org, 'owner of an account');
+  expect((await callWithSession(plane(), second.cookies.acg_session, 'GET', '/v1/me')).body.user.id).toBe(userId);
+});
+
+test('attack: an e-mail address changed at the provider opens no other account', async () => {
+  const org = await createOrganization();
+  const victim = { ...org, email: `victim@${org.domain}` };
+  await logIn(victim, 'victim');
+  const attacker = await logIn(org, 'attacker');
+  const own = await callWithSession(plane(), attacker.cookies.acg_session, 'GET', '/v1/me');
+  const renamed = await logIn(victim, 'attacker');
+  expect((await callWithSession(plane(), renamed.cookies.acg_session, 'GET', '/v1/me')).body.user).toEqual(
+    own.body.user,
+  );
+  // An unknown subject with the victim's address gets to the login of the victim's account, not into it.
+  const unknown = await logIn(victim, 'another attacker');
+  expect(unknown.text).toContain('Connect your account');
+  expect(unknown.cookies.acg_session).toBeUndefined();
+});
+
+test.each([
+  ['unverified e-mail', { email_verified: false }, 'email_unverified'],
+  ['e-mail verified as a text', { email_verified: 'false' }, 'email_unverified'],
+  ['no e-mail', { email: undefined }, 'email_missing'],
+  ['empty e-mail', { email: ' ' }, 'email_missing'],
+  ['e-mail that is no text', { email: ['ada@example.com'] }, 'email_missing'],
+  ['e-mail of another domain', { email: 'ada@not-verified.example.com' }, 'domain_unverified'],
+  ['e-mail of a subdomain', { email: (domain: string) => `ada@sub.${domain}` }, 'domain_unverified'],
+  ['e-mail with two @', { email: (domain: string) => `ada@evil.com@${domain}.evil.com` }, 'domain_unverified'],
+])('rejected with a page and an audit entry: %s', async (_name, change, reason) => {
+  const org = await createOrganization();
+  const email = 'email' in change && typeof change.email === 'function' ? { email: change.email(org.domain) } : {};
+  const result = await logIn(org, 'rejected', { claims: { ...change, ...email } });
+  expect(result).toMatchObject({ status: 403, text: expect.stringContaining('Single sign-on failed') });
+  expect(result.cookies).toEqual({});
+  expect(await reasons(org)).toEqual([reason]);
+  expect(await sql()`select 1 from sso_identities where org_id = ${org.orgId}`).toEqual([]);
+});
+
+test('without a default role people need an invitation; a removed member does not come back by single sign-on', async () => {
+  const org = await createOrganization({ defaultRole: null });
+  expect((await logIn(org, 'stranger')).status).toBe(403);
+  expect(await reasons(org)).toEqual(['not_invited']);
+  await configure(org.owner, provider.issuer, { defaultRole: 'viewer' });
+  const joined = await logIn(org, 'stranger');
+  expect(joined.status).toBe(200);
+  const [{ userId } = { userId: '' }] = await memberOf(org.orgId, org.email);
+  expect((await org.owner.call('DELETE', `/v1/members/${userId}`)).status).toBe(200);
+  expect((await callWithSession(plane(), joined.cookies.acg_session, 'GET', '/v1/me')).status).toBe(401);
+  expect((await logIn(org, 'stranger')).text).toContain('no longer a member');
+  expect(await reasons(org)).toEqual(['not_invited', 'removed']);
+});
+
+test.each<[string, LoginOptions]>([
+  ['alg none', { sign: (claims) => provider.unsigned(claims) }],
+  ['HMAC with the public key', { sign: (claims) => provider.signWithPublicKey(claims) }],
+  ["a stranger's key", { sign: (claims) => provider.signWithStrangersKey(claims) }],
+  ['no ID token', { sign: () => '' }],
+  ['an unknown key id', { sign: (claims) => provider.sign(claims, { kid: 'unknown' }) }],
+  ['a nonce of another login', { claims: { nonce: 'of another login' } }],
+  ['no nonce', { claims: { nonce: undefined } }],
+  ['another issuer', { claims: { iss: 'https://other.example.com' } }],
+  ['an issuer with a slash', { sign: (claims) => provider.sign({ ...claims, iss: `${provider.issuer}/` }) }],
+  ['an issuer in a list', { sign: (claims) => provider.sign({ ...claims, iss: [provider.issuer] }) }],
+  ['another audience', { claims: { aud: 'another client' } }],
+  ['several audiences without azp', { claims: { aud: [CLIENT_ID, 'another client'] } }],
+  ['an expired token', { claims: { exp: Math.floor(Date.now() / 1000) - 120 } }],
+  ['no subject', { claims: { sub: undefined } }],
+  ['a subject of 300 characters', { claims: { sub: 's'.repeat(300) } }],
+  ['iss of another provider in the callback', { parameters: { iss: 'https://other.example.com' } }],
+  ['an error of the provider', { parameters: { error: 'access_denied' } }],
+])('attack: the answer of the provider is rejected: %s', async (_name, options) => {
+  const org = await createOrganization();
+  const result = await logIn(org, 'attacker', options);
+  expect(result).toMatchObject({ status: 403, text: expect.stringContaining('was rejected') });
+  expect(result.cookies).toEqual({});
+  expect(await reasons(org)).toHaveLength(1);
+  expect(await memberOf(org.orgId, org.email)).toEqual([]);
+});
+
+test('a clock that is 30 s ahead or behind is no problem', async () => {
+  const org = await createOrganization();
+  const now = Math.floor(Date.now() / 1000);
+  expect((await logIn(org, 'ahead', { claims: { iat: now + 30, nbf: now + 30 } })).status).toBe(200);
+  const late = await logIn({ ...org, email: `late@${org.domain}` }, 'behind', { claims: { exp: now - 30 } });
+  expect(late.status).toBe(200);
+});
+
+test('attack: a callback counts once, in the browser that began the login, at the organization of its login', async () => {
+  const org = await createOrganization();
+  const other = await createOrganization();
+  const attempt = async (orgId: string, cookie: (own: string) => string | null) => {
+    const started = await startLogin(plane(), org.email);
+    provider.idToken = provider.sign(provider.claims(started.nonce, { sub: 'attacker', email: org.email }));
+    return openCallback(plane(), orgId, { code: 'a code', state: started.state }, cookie(started.cookie));
+  };
+  const strangersCookie = (await startLogin(plane(), org.email)).cookie;
+  expect((await attempt(org.orgId, () => null)).status).toBe(403);
+  expect((await attempt(org.orgId, () => strangersCookie)).status).toBe(403);
+  expect((await attempt(other.orgId, (own) => own)).status).toBe(403); // mix-up of two providers
+  expect(provider.tokenRequests).toEqual([]);
+
+  const started = await startLogin(plane(), org.email);
+  provider.idToken = provider.sign(provider.claims(started.nonce, { sub: 'once', email: org.email }));
+  const callback = () => openCallback(plane(), org.orgId, { code: 'a code', state: started.state }, started.cookie);
+  const results = await Promise.all([callback(), callback(), callback()]);
+  expect(results.map(({ status }) => status).sort()).toEqual([200, 403, 403]);
+  expect((await callback()).status).toBe(403);
+  const late = await startLogin(plane(), org.email);
+  await sql()`update sso_logins set expires_at = now() - interval '1 second' where org_id = ${org.orgId}`;
+  expect((await openCallback(plane(), org.orgId, { code: 'a code', state: late.state }, late.cookie)).status).toBe(403);
+});
+
+test('two logins of one new person at the same moment create one account', async () => {
+  const org = await createOrganization();
+  const starts = await Promise.all([startLogin(plane(), org.email), startLogin(plane(), org.email)]);
+  provider.answerToken = (_request, response) => {
+    const { nonce } = starts[Number(provider.tokenRequests.at(-1)!.get('code'))]!;
+    const idToken = provider.sign(provider.claims(nonce, { sub: 'twice', email: org.email }));
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ access_token: 'a', token_type: 'bearer', id_token: idToken }));
+  };
+  const results = await Promise.all(
+    starts.map(({ state, cookie }, n) => openCallback(plane(), org.orgId, { code: String(n), state }, cookie)),
+  );
+  expect(results.map(({ status }) => status)).toEqual([200, 200]);
+  expect(await memberOf(org.orgId, org.email)).toHaveLength(1);
+});
+
+test.each([
+  ['closes the connection', (_request: unknown, response: { destroy(): void }) => response.destroy()],
+  [
+    'redirects',
+    (_request: unknown, response: { writeHead(status: number, headers: object): { end(): void } }) =>
+      response.writeHead(307, { location: `${provider.issuer}/token` }).end(),
+  ],
+  [
+    'answers a megabyte',
+    (_request: unknown, response: { setHeader(name: string, value: string): { end(text: string): void } }) =>
+      response
+        .setHeader('content-type', 'application/json')
+        .end(JSON.stringify({ access_token: 'x'.repeat(1_000_000) })),
+  ],
+  [
+    'answers HTML',
+    (_request: unknown, response: { setHeader(name: string, value: string): { end(text: string): void } }) =>
+      response.setHeader('content-type', 'text/html').end('<script>alert(1)</script>'),
+  ],
+])('bad input: the token endpoint %s', async (_name, answer) => {
+  const org = await createOrganization();
+  provider.answerToken = answer as never;
+  const result = await logIn(org, 'nobody');
+  expect(result).toMatchObject({ status: 403, text: expect.stringContaining('was rejected') });
+  expect(result.text).not.toContain('alert(1)');
+  expect(provider.tokenRequests).toHaveLength(1);
+});
+
+test('a provider that is away: a text that says so, and the password still logs in', async () => {
+  const gone = await HostileProvider.start();
+  const owner = await plane().createMember('owner');
+  const domain = newDomain();
+  await verifyDomain(owner, domain, txt.records);
+  await configure(owner, gone.issuer);
+  await gone.stop();
+  await expect(startLogin(plane(), `ada@${domain}`)).rejects.toThrow(/400 the identity provider failed/);
+  const email = `owner@${domain}`;
+  await signUp(email);
+  const login = await plane().call('POST', '/v1/auth/login', { body: { email, password: 'correct horse battery' } });
+  expect(login.status).toBe(200);
+});
+
+test('the start: unknown domains are 404, other pages are 403', async () => {
+  const org = await createOrganization();
+  for (const email of ['ada@unknown.example.com', `ada@sub.${org.domain}`, 'ada@gmail.com'])
+    await expect(startLogin(plane(), email)).rejects.toThrow('404');
+  const body = { email: org.email };
+  expect((await plane().call('POST', '/v1/sso/start', { body })).status).toBe(403);
+  const headers = { 'sec-fetch-site': 'cross-site' };
+  expect((await plane().call('POST', '/v1/sso/start', { body, headers })).status).toBe(403);
+});
+
+test('domains: own ones only, verified by one organization, each checked again after a week', async () => {
+  const org = await createOrganization();
+  const rival = await plane().createMember('owner');
+  for (const domain of ['gmail.com', 'GMAIL.com', 'com', 'a b.com', 'example', '127.0.0.1', 'ex_ample.com', ''])
+    expect({ domain, ...(await rival.call('POST', '/v1/sso/domains', { domain })) }).toMatchObject({ status: 400 });
+  const added = await rival.call('POST', '/v1/sso/domains', { domain: org.domain.toUpperCase() });
+  const { id, domain, recordName, recordValue } = added.body.domain;
+  expect(domain).toBe(org.domain);
+  expect((await rival.call('POST', '/v1/sso/domains', { domain })).status).toBe(409);
+  const verify = (by: Member, domainId: string) => by.call('POST', `/v1/sso/domains/${domainId}/verify`);
+  const ownRecord = txt.records.get(recordName)!;
+  expect((await verify(rival, id)).body.domain).toMatchObject({ verifiedAt: null, checkedAt: expect.any(String) });
+  txt.records.set(recordName, [...ownRecord, recordValue]);
+  expect(await verify(rival, id)).toMatchObject({
+    status: 409,
+    body: { error: expect.stringContaining('another organization') },
+  });
+  expect((await verify(rival, org.domainId)).status).toBe(404);
+  txt.records.set(recordName, 'silent');
+  expect((await verify(org.owner, org.domainId)).status).toBe(409);
+  expect((await org.owner.call('GET', '/v1/sso')).body.domains[0].verifiedAt).not.toBeNull();
+
+  // A week later: no answer changes nothing, a record that is gone ends the verification.
+  const { resolveTxtRecords } = await import('@acg/controlplane/sso/resolve-txt-records');
+  const { SsoSettingsService } = await import('@acg/controlplane/sso/settings-service');
+  const settings = new SsoSettingsService({ sql: plane().service.sql, resolveTxt: resolveTxtRecords } as never);
+  const isVerified = async () => (await org.owner.call('GET', '/v1/sso')).body.domains[0].verifiedAt !== null;
+  const weekLater = () =>
+    sql()`update sso_domains set checked_at = now() - interval '8 days' where id = ${org.domainId}`;
+  await weekLater();
+  await settings.recheckDomains();
+  expect(await isVerified()).toBe(true);
+  txt.records.set(recordName, [recordValue]);
+  await settings.recheckDomains();
+  expect(await isVerified()).toBe(true);
+  await weekLater();
+  await settings.recheckDomains();
+  expect(await isVerified()).toBe(false);
+  await expect(startLogin(plane(), org.email)).rejects.toThrow('404');
+  expect((await verify(rival, id)).body.domain.verifiedAt).not.toBeNull();
+  expect((await org.owner.call('DELETE', `/v1/sso/domains/${org.domainId}`)).status).toBe(200);
+  expect((await org.owner.call('GET', '/v1/sso')).body.domains).toEqual([]);
+});
+
+test('settings: issuers inside of the network are rejected, secrets never shown, a new client needs its secret', async () => {
+  const org = await createOrganization();
+  const { owner } = org;
+  for (const issuer of [
+    'http://10.0.0.1',
+    'https://metadata.internal',
+    'ftp://example.com',
+    'http://example.com',
+    'no url',
+  ])
+    expect({ issuer, ...(await configure(owner, issuer)) }).toMatchObject({ status: 400 });
+  const withoutDocument = await configure(owner, `${provider.issuer}/realms/none`);
+  expect(withoutDocument).toMatchObject({
+    status: 400,
+    body: { error: expect.stringContaining('discovery document') },
+  });
+  const shown = await owner.call('GET', '/v1/sso');
+  expect(shown.body.connection).toEqual({
+    issuer: provider.issuer,
+    clientId: CLIENT_ID,
+    defaultRole: 'viewer',
+    createdAt: expect.any(String),
+  });
+  const keep = { issuer: provider.issuer, clientId: CLIENT_ID, defaultRole: 'admin' };
+  expect((await owner.call('PUT', '/v1/sso', keep)).body.connection.defaultRole).toBe('admin');
+  expect((await owner.call('PUT', '/v1/sso', { ...keep, clientId: 'other' })).status).toBe(400);
+  expect((await owner.call('PUT', '/v1/sso', { ...keep, defaultRole: 'owner' })).status).toBe(400);
+  expect((await logIn(org, 'still')).status).toBe(200);
+});
+
+test('a new client, or no provider any more, ends the sessions of single sign-on and no others', async () => {
+  const org = await createOrganization();
+  const session = (await logIn(org, 'ended')).cookies.acg_session;
+  const status = async () => (await callWithSession(plane(), session, 'GET', '/v1/me')).status;
+  await configure(org.owner, provider.issuer, { defaultRole: 'member' });
+  expect(await status()).toBe(200);
+  await configure(org.owner, provider.issuer, { clientId: 'another' });
+  expect(await status()).toBe(401);
+  expect((await org.owner.call('DELETE', '/v1/sso')).status).toBe(200);
+  expect((await org.owner.call('DELETE', '/v1/sso')).status).toBe(404);
+  expect((await org.owner.call('GET', '/v1/me')).status).toBe(200);
+});
+
+test('the second factor of the policy is the provider’s business in such a session; changes of it need a confirmed owner', async () => {
+  const org = await createOrganization();
+  const { cookies } = await logIn(org, 'policy');
+  await sql()`update organizations set require_second_factor = true where id = ${org.orgId}`;
+  expect((await callWithSession(plane(), cookies.acg_session, 'GET', '/v1/projects')).status).toBe(200);
+  await sql()`
+    insert into second_factors (user_id, key_id, nonce, ciphertext, confirmed_at) values (${org.owner.userId}, '', '', '', now())`;
+  expect(await configure(org.owner, provider.issuer)).toMatchObject({ status: 403, body: { secondFactor: true } });
+  expect((await org.owner.call('DELETE', '/v1/sso')).body.secondFactor).toBe(true);
+});
