@@ -12,6 +12,7 @@ import { SessionCookie } from './auth/sessions/session-cookie.js';
 import { SessionJwts } from './auth/sessions/session-jwt.js';
 import { buildAgentsAndProviders } from './composition/agents-and-providers.js';
 import { buildConnectionLimits } from './composition/api-and-grpc-connection-limits.js';
+import { type BillingModule, buildBilling } from './composition/billing.js';
 import { buildCircuitsAndEvents } from './composition/circuits-and-events.js';
 import { buildDataPlaneLink } from './composition/data-plane-link.js';
 import { buildIdentity } from './composition/identity.js';
@@ -50,6 +51,7 @@ export interface ControlPlane {
   readonly app: App;
   readonly sql: Sql;
   readonly usage: UsageModule;
+  readonly billing: BillingModule;
   /** Migrates the database and opens the ports. Resolves when all ports are served. */
   start(): Promise<BoundPorts>;
   /** Reads the files that may change at run time again: PRICES_FILE. */
@@ -103,6 +105,8 @@ export function buildControlPlane(config: Config, log: Logger, hasher = new Pass
   const { reads, feeds, ingest: ingestSql } = pools;
   const events = buildCircuitsAndEvents(app, { config, log, sql, feeds, metrics, catalogue, vault, tenantNames });
   const agents = buildAgentsAndProviders(app, { config, log, sql, vault, catalogue, prices, tenantNames });
+  const { customProviders } = agents;
+  const billing = buildBilling(app, { config, log, sql, vault, catalogue, customProviders, prices, tenantNames });
   const observers = [events.usageObserver, agents.usageObserver];
   const usage = buildUsage(app, { config, log, sql, reads, ingestSql, metrics, observers });
   const link = buildDataPlaneLink({
@@ -124,6 +128,7 @@ export function buildControlPlane(config: Config, log: Logger, hasher = new Pass
     app,
     sql,
     usage,
+    billing,
     async start() {
       const ran = await migrate(sql);
       if (ran.length > 0) log.info({ migrations: ran }, 'database schema migrated');
@@ -132,6 +137,7 @@ export function buildControlPlane(config: Config, log: Logger, hasher = new Pass
       await app.listen({ host: config.host, port: config.port });
       identity.start();
       agents.start();
+      billing.start();
       prices.start();
       await events.start();
       const { port: grpcPort } = await link.start();
@@ -150,6 +156,7 @@ export function buildControlPlane(config: Config, log: Logger, hasher = new Pass
       metricsServer?.close();
       await identity.stop();
       await agents.stop();
+      await billing.stop();
       await prices.stop();
       await usage.stop();
       await events.stop();

@@ -114,6 +114,7 @@ const dataplane: FolderRules = {
 };
 
 const controlplane: FolderRules = {
+  'billing/report': [],
   db: [],
   domain: [],
   grpc: [],
@@ -122,6 +123,7 @@ const controlplane: FolderRules = {
   'providers/catalogue': ['domain'],
   throttling: ['db', 'domain'],
   vault: ['db'],
+  'billing/apis': ['billing/report'],
   http: ['db', 'domain'],
   audit: ['db', 'domain', 'http'],
   dashboard: ['http'],
@@ -168,6 +170,20 @@ const controlplane: FolderRules = {
     'providers/custom',
     'vault',
     'watch',
+  ],
+  billing: [
+    'audit',
+    'billing/apis',
+    'billing/report',
+    'db',
+    'domain',
+    'events',
+    'http',
+    'prices',
+    'provider-accounts',
+    'providers/catalogue',
+    'providers/custom',
+    'vault',
   ],
   'reports/routes': [
     'domain',

@@ -7,6 +7,7 @@ export interface EncryptedTable {
     | 'provider_accounts'
     | 'credentials'
     | 'webhook_endpoints'
+    | 'billing_accounts'
     | 'webhook_previous_secrets'
     | 'suspended_accounts'
     | 'suspended_credentials'
@@ -18,6 +19,7 @@ export const ENCRYPTED_TABLES: readonly EncryptedTable[] = [
   { name: 'provider_accounts', purpose: 'account' },
   { name: 'credentials', purpose: 'credential' },
   { name: 'webhook_endpoints', purpose: 'webhook' },
+  { name: 'billing_accounts', purpose: 'billing' },
   { name: 'webhook_previous_secrets', purpose: 'webhook' },
   // Views of suspended_items.
   { name: 'suspended_accounts', purpose: 'account' },
