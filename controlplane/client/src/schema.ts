@@ -481,6 +481,130 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/billing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compare a month of the ledger with the reports of the providers
+         * @description Role: viewer or higher.
+         */
+        get: operations["getBillingReport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/billing/accounts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Store an admin key with which the gateway reads reports
+         * @description Role: admin or owner.
+         */
+        post: operations["createBillingAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/billing/accounts/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a billing account with its lines and adjustments
+         * @description Role: admin or owner.
+         */
+        delete: operations["deleteBillingAccount"];
+        options?: never;
+        head?: never;
+        /**
+         * Change the name, admin key or threshold of a billing account
+         * @description Role: admin or owner.
+         */
+        patch: operations["updateBillingAccount"];
+        trace?: never;
+    };
+    "/v1/billing/accounts/{id}/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read the provider’s reports of a month now
+         * @description Role: admin or owner.
+         */
+        post: operations["checkBillingAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/billing/accounts/{id}/lines": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List differences by day, hour, key or model
+         * @description Role: viewer or higher.
+         */
+        get: operations["listBillingLines"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/billing/adjustments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Accept a difference of a month, with a reason
+         * @description Role: admin or owner.
+         */
+        post: operations["createBillingAdjustment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/circuits": {
         parameters: {
             query?: never;
@@ -1995,6 +2119,46 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "credential.used_elsewhere": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Provider key used elsewhere
+         * @description The provider bills calls of a key that the gateway did not make: another program has the key. Sent once per key and day, from the threshold of the billing account on.
+         */
+        post: operations["onCredentialUsedElsewhere"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "price.drift": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Price differs from the bill
+         * @description The provider bills a model at another price than the gateway. Sent once per billing account, model and month.
+         */
+        post: operations["onPriceDrift"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "webhook.paused": {
         parameters: {
             query?: never;
@@ -2143,9 +2307,79 @@ export interface components {
         AccountReply: {
             account: components["schemas"]["Account"];
         };
+        AccountReportReply: {
+            account: {
+                /** Format: uuid */
+                id: string;
+                /** @enum {string} */
+                api: "openai" | "anthropic" | "openrouter";
+                /** @description The provider whose calls are compared. */
+                providerSlug: string;
+                name: string;
+                /** @description Unattributed cost of a key and day that causes `credential.used_elsewhere`. */
+                alertCents: number;
+                /** @description Last check of the month that succeeded; null: none. */
+                checkedAt: string | null;
+                /** @description Why the last check failed; null: it succeeded. */
+                problem: string | null;
+                /** Format: date-time */
+                createdAt: string;
+                /**
+                 * @description The most urgent state of the lines. `unchecked`: no check of the month has succeeded. `adjusted`: adjustments cover the difference.
+                 * @enum {string}
+                 */
+                state: "match" | "pending" | "drift" | "unbilled" | "unattributed" | "unchecked" | "adjusted";
+                /** @description Booked by the gateway. */
+                ourCents: number;
+                /** @description Reported by the provider. */
+                theirCents: number;
+                /** @description `theirCents` minus `ourCents`: the sum of the four causes. */
+                differenceCents: number;
+                /** @description Billed calls that failed at the gateway. */
+                failureCents: number;
+                /** @description Calls that the gateway did not make. */
+                unattributedCents: number;
+                /** @description Booked calls that the provider does not bill; 0 or negative. */
+                unbilledCents: number;
+                /** @description The same tokens at another price. */
+                priceCents: number;
+                /** @description The part of `unbilledCents` that the provider may still report; 0 or negative. */
+                pendingCents: number;
+                /** @description Cost of keys that no account of the organization holds. Not part of `theirCents`. */
+                otherKeysCents: number;
+                /** @description Accepted differences of the month. */
+                adjustmentCents: number;
+                /** @description `differenceCents` minus `adjustmentCents`. */
+                openCents: number;
+            };
+        };
         AddressInput: {
             /** Format: email */
             email: string;
+        };
+        AdjustmentInput: {
+            /** Format: uuid */
+            accountId: string;
+            /** @description UTC month, `YYYY-MM`. */
+            month: string;
+            amountCents: number;
+            reason: string;
+        };
+        AdjustmentReply: {
+            adjustment: {
+                /** Format: uuid */
+                id: string;
+                /** Format: uuid */
+                accountId: string;
+                /** @description UTC month, `YYYY-MM`. */
+                month: string;
+                /** @description Accepted difference. */
+                amountCents: number;
+                reason: string;
+                createdBy: string;
+                /** Format: date-time */
+                createdAt: string;
+            };
         };
         Agent: {
             /** Format: uuid */
@@ -2558,6 +2792,122 @@ export interface components {
             limit: number;
             offset: number;
         };
+        BillingAccountInput: {
+            /** @enum {string} */
+            api: "openai" | "anthropic" | "openrouter";
+            name: string;
+            /** @description OpenAI: `sk-admin-…`. Anthropic: `sk-ant-admin…`. OpenRouter: a management key. Never shown again. */
+            adminKey: string;
+            /** @description OpenRouter: the custom provider whose calls are compared. Otherwise left out. */
+            providerSlug?: string;
+            alertCents?: number;
+        };
+        BillingAccountPatch: {
+            name?: string;
+            /** @description OpenAI: `sk-admin-…`. Anthropic: `sk-ant-admin…`. OpenRouter: a management key. Never shown again. */
+            adminKey?: string;
+            alertCents?: number;
+        };
+        BillingAccountReply: {
+            account: {
+                /** Format: uuid */
+                id: string;
+                /** @enum {string} */
+                api: "openai" | "anthropic" | "openrouter";
+                /** @description The provider whose calls are compared. */
+                providerSlug: string;
+                name: string;
+                /** @description Unattributed cost of a key and day that causes `credential.used_elsewhere`. */
+                alertCents: number;
+                /** @description Last check that succeeded; null: none. */
+                checkedAt: string | null;
+                /** @description Why the last check failed; null: it succeeded. */
+                problem: string | null;
+                /** Format: date-time */
+                createdAt: string;
+            };
+        };
+        BillingReport: {
+            /** @description UTC month, `YYYY-MM`. */
+            month: string;
+            accounts: {
+                /** Format: uuid */
+                id: string;
+                /** @enum {string} */
+                api: "openai" | "anthropic" | "openrouter";
+                /** @description The provider whose calls are compared. */
+                providerSlug: string;
+                name: string;
+                /** @description Unattributed cost of a key and day that causes `credential.used_elsewhere`. */
+                alertCents: number;
+                /** @description Last check of the month that succeeded; null: none. */
+                checkedAt: string | null;
+                /** @description Why the last check failed; null: it succeeded. */
+                problem: string | null;
+                /** Format: date-time */
+                createdAt: string;
+                /**
+                 * @description The most urgent state of the lines. `unchecked`: no check of the month has succeeded. `adjusted`: adjustments cover the difference.
+                 * @enum {string}
+                 */
+                state: "match" | "pending" | "drift" | "unbilled" | "unattributed" | "unchecked" | "adjusted";
+                /** @description Booked by the gateway. */
+                ourCents: number;
+                /** @description Reported by the provider. */
+                theirCents: number;
+                /** @description `theirCents` minus `ourCents`: the sum of the four causes. */
+                differenceCents: number;
+                /** @description Billed calls that failed at the gateway. */
+                failureCents: number;
+                /** @description Calls that the gateway did not make. */
+                unattributedCents: number;
+                /** @description Booked calls that the provider does not bill; 0 or negative. */
+                unbilledCents: number;
+                /** @description The same tokens at another price. */
+                priceCents: number;
+                /** @description The part of `unbilledCents` that the provider may still report; 0 or negative. */
+                pendingCents: number;
+                /** @description Cost of keys that no account of the organization holds. Not part of `theirCents`. */
+                otherKeysCents: number;
+                /** @description Accepted differences of the month. */
+                adjustmentCents: number;
+                /** @description `differenceCents` minus `adjustmentCents`. */
+                openCents: number;
+            }[];
+            drifts: {
+                /** Format: uuid */
+                accountId: string;
+                providerSlug: string;
+                model: string;
+                /**
+                 * Format: date
+                 * @description First day of the month with this price.
+                 */
+                since: string;
+                prices: {
+                    /** @description The field of PRICES_FILE. */
+                    field: string;
+                    ourUsdPerMTok: number;
+                    theirUsdPerMTok: number;
+                }[];
+                /** @description The entry of PRICES_FILE that removes the difference. */
+                pricesFile: string;
+            }[];
+            adjustments: {
+                /** Format: uuid */
+                id: string;
+                /** Format: uuid */
+                accountId: string;
+                /** @description UTC month, `YYYY-MM`. */
+                month: string;
+                /** @description Accepted difference. */
+                amountCents: number;
+                reason: string;
+                createdBy: string;
+                /** Format: date-time */
+                createdAt: string;
+            }[];
+        };
         Breakdown: {
             /**
              * Format: date-time
@@ -2690,6 +3040,10 @@ export interface components {
             currentPassword: string;
             newPassword: string;
         };
+        CheckInput: {
+            /** @description UTC month, `YYYY-MM`. */
+            month?: string;
+        };
         CompareReply: {
             /** @description Null if the request gave start or end. */
             period: ("24h" | "7d" | "30d" | "90d") | null;
@@ -2751,6 +3105,21 @@ export interface components {
             /** Format: date-time */
             timestamp: string;
             data: components["schemas"]["CredentialRefusedData"];
+        };
+        CredentialUsedElsewhereData: {
+            providerSlug: string;
+            /** @description The key as the provider shows it. */
+            keyLabel: string;
+            day: string;
+            unattributedCents: number;
+            orgId: string;
+        };
+        CredentialUsedElsewhereEvent: {
+            /** @constant */
+            event: "credential.used_elsewhere";
+            /** Format: date-time */
+            timestamp: string;
+            data: components["schemas"]["CredentialUsedElsewhereData"];
         };
         /** @description The provider’s own fields; write-only, stored encrypted. */
         CredentialsInput: {
@@ -2834,7 +3203,7 @@ export interface components {
             /** Format: uuid */
             endpointId: string;
             /** @enum {string} */
-            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold";
+            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
             /** @enum {string} */
             status: "pending" | "success" | "failed";
             statusCode: string | null;
@@ -2850,7 +3219,7 @@ export interface components {
             /** Format: uuid */
             endpointId: string;
             /** @enum {string} */
-            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold";
+            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
             /** @enum {string} */
             status: "pending" | "success" | "failed";
             statusCode: string | null;
@@ -2861,7 +3230,7 @@ export interface components {
             createdAt: string;
             payload: {
                 /** @enum {string} */
-                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold";
+                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
                 /** Format: date-time */
                 timestamp: string;
                 data: {
@@ -2885,7 +3254,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             url: string;
-            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold")[];
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
             /** @enum {string} */
             status: "active" | "paused";
             /** @description failing: every attempt failed for 3 days and at least 50 times. Set `status` to `active` to resume. */
@@ -2903,7 +3272,7 @@ export interface components {
                 /** Format: uuid */
                 id: string;
                 url: string;
-                events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold")[];
+                events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
                 /** @enum {string} */
                 status: "active" | "paused";
                 /** @description failing: every attempt failed for 3 days and at least 50 times. Set `status` to `active` to resume. */
@@ -2925,7 +3294,7 @@ export interface components {
         };
         EndpointInput: {
             url: string;
-            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold")[];
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
         };
         EndpointList: {
             endpoints: components["schemas"]["Endpoint"][];
@@ -2935,7 +3304,7 @@ export interface components {
         };
         EndpointPatch: {
             url?: string;
-            events?: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold")[];
+            events?: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
             /** @enum {string} */
             status?: "active" | "paused";
         };
@@ -2950,7 +3319,7 @@ export interface components {
                 /** Format: uuid */
                 id: string;
                 /** @enum {string} */
-                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold";
+                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
                 /** Format: date-time */
                 occurredAt: string;
                 /** @description The same `data` that webhook deliveries contain. */
@@ -2965,7 +3334,7 @@ export interface components {
         EventTypeList: {
             types: {
                 /** @enum {string} */
-                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold";
+                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
                 title: string;
                 /** @description What happened, and how often the event is sent. */
                 description: string;
@@ -3028,6 +3397,45 @@ export interface components {
             member: components["schemas"]["Member"];
             /** @description The invitation link, if mails are stored as files on the server; otherwise null, because only the mail contains the link. */
             invitationUrl: string | null;
+        };
+        LineList: {
+            lines: {
+                /** @description Start of the hour or day; null in sums over all of them. */
+                start: string | null;
+                /** @description The key as the provider shows it, empty where it names none; null in sums. */
+                key: string | null;
+                /** @description Null in sums. */
+                model: string | null;
+                /** @description False: no account of the organization holds the key. */
+                isHeld: boolean;
+                /**
+                 * @description `match`: both agree. `pending`: the provider may still report it. `drift`: another price, or billed failures. `unbilled`: booked, not billed. `unattributed`: calls that the gateway did not make.
+                 * @enum {string}
+                 */
+                state: "match" | "pending" | "drift" | "unbilled" | "unattributed";
+                ourRequests: number;
+                /** @description Null: the provider does not count requests. */
+                theirRequests: number | null;
+                ourTokens: number;
+                theirTokens: number;
+                /** @description Booked by the gateway. */
+                ourCents: number;
+                /** @description Reported by the provider. */
+                theirCents: number;
+                /** @description `theirCents` minus `ourCents`: the sum of the four causes. */
+                differenceCents: number;
+                /** @description Billed calls that failed at the gateway. */
+                failureCents: number;
+                /** @description Calls that the gateway did not make. */
+                unattributedCents: number;
+                /** @description Booked calls that the provider does not bill; 0 or negative. */
+                unbilledCents: number;
+                /** @description The same tokens at another price. */
+                priceCents: number;
+            }[];
+            total: number;
+            limit: number;
+            offset: number;
         };
         ListCircuitsReply: {
             circuits: {
@@ -3459,10 +3867,10 @@ export interface components {
             name: string;
             /** @description Event mails are sent only to confirmed addresses. */
             emailVerified: boolean;
-            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold")[];
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
         };
         PreferenceInput: {
-            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold")[];
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
         };
         PreferenceList: {
             preferences: components["schemas"]["Preference"][];
@@ -3472,6 +3880,22 @@ export interface components {
         };
         PreferenceReply: {
             preference: components["schemas"]["Preference"];
+        };
+        PriceDriftData: {
+            providerSlug: string;
+            model: string;
+            /** @description First day with that price. */
+            day: string;
+            /** @description The entry of PRICES_FILE that removes the difference. */
+            pricesFile: string;
+            orgId: string;
+        };
+        PriceDriftEvent: {
+            /** @constant */
+            event: "price.drift";
+            /** Format: date-time */
+            timestamp: string;
+            data: components["schemas"]["PriceDriftData"];
         };
         PriceListing: {
             prices: {
@@ -3737,7 +4161,7 @@ export interface components {
             /** @description Statuses to replay. Default: failed. */
             status?: ("failed" | "success")[];
             /** @enum {string} */
-            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold";
+            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
         };
         ReplayReply: {
             /** @description Number of deliveries queued again, the oldest first; at most 1000 per call. */
@@ -4100,7 +4524,7 @@ export interface components {
              * @description An event that the endpoint subscribes to. Default: the first one.
              * @enum {string}
              */
-            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold";
+            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
         };
     };
     responses: {
@@ -4264,7 +4688,10 @@ export type AccountInput = components['schemas']['AccountInput'];
 export type AccountList = components['schemas']['AccountList'];
 export type AccountPatch = components['schemas']['AccountPatch'];
 export type AccountReply = components['schemas']['AccountReply'];
+export type AccountReportReply = components['schemas']['AccountReportReply'];
 export type AddressInput = components['schemas']['AddressInput'];
+export type AdjustmentInput = components['schemas']['AdjustmentInput'];
+export type AdjustmentReply = components['schemas']['AdjustmentReply'];
 export type Agent = components['schemas']['Agent'];
 export type AgentBudgetExceededData = components['schemas']['AgentBudgetExceededData'];
 export type AgentBudgetExceededEvent = components['schemas']['AgentBudgetExceededEvent'];
@@ -4292,18 +4719,25 @@ export type ApproveDeviceInput = components['schemas']['ApproveDeviceInput'];
 export type AttentionReply = components['schemas']['AttentionReply'];
 export type AuditEntry = components['schemas']['AuditEntry'];
 export type AuditList = components['schemas']['AuditList'];
+export type BillingAccountInput = components['schemas']['BillingAccountInput'];
+export type BillingAccountPatch = components['schemas']['BillingAccountPatch'];
+export type BillingAccountReply = components['schemas']['BillingAccountReply'];
+export type BillingReport = components['schemas']['BillingReport'];
 export type Breakdown = components['schemas']['Breakdown'];
 export type BrowserLoginInput = components['schemas']['BrowserLoginInput'];
 export type Call = components['schemas']['Call'];
 export type CallReply = components['schemas']['CallReply'];
 export type CallsReply = components['schemas']['CallsReply'];
 export type ChangePasswordInput = components['schemas']['ChangePasswordInput'];
+export type CheckInput = components['schemas']['CheckInput'];
 export type CompareReply = components['schemas']['CompareReply'];
 export type ComparedAgent = components['schemas']['ComparedAgent'];
 export type CredentialAcceptedData = components['schemas']['CredentialAcceptedData'];
 export type CredentialAcceptedEvent = components['schemas']['CredentialAcceptedEvent'];
 export type CredentialRefusedData = components['schemas']['CredentialRefusedData'];
 export type CredentialRefusedEvent = components['schemas']['CredentialRefusedEvent'];
+export type CredentialUsedElsewhereData = components['schemas']['CredentialUsedElsewhereData'];
+export type CredentialUsedElsewhereEvent = components['schemas']['CredentialUsedElsewhereEvent'];
 export type CredentialsInput = components['schemas']['CredentialsInput'];
 export type CustomProviderInput = components['schemas']['CustomProviderInput'];
 export type CustomProviderPut = components['schemas']['CustomProviderPut'];
@@ -4331,6 +4765,7 @@ export type GetConfigReply = components['schemas']['GetConfigReply'];
 export type GetStatusReply = components['schemas']['GetStatusReply'];
 export type InviteInput = components['schemas']['InviteInput'];
 export type InvitedReply = components['schemas']['InvitedReply'];
+export type LineList = components['schemas']['LineList'];
 export type ListCircuitsReply = components['schemas']['ListCircuitsReply'];
 export type ListProvidersReply = components['schemas']['ListProvidersReply'];
 export type ListedProvider = components['schemas']['ListedProvider'];
@@ -4363,6 +4798,8 @@ export type Preference = components['schemas']['Preference'];
 export type PreferenceInput = components['schemas']['PreferenceInput'];
 export type PreferenceList = components['schemas']['PreferenceList'];
 export type PreferenceReply = components['schemas']['PreferenceReply'];
+export type PriceDriftData = components['schemas']['PriceDriftData'];
+export type PriceDriftEvent = components['schemas']['PriceDriftEvent'];
 export type PriceListing = components['schemas']['PriceListing'];
 export type Project = components['schemas']['Project'];
 export type ProjectInput = components['schemas']['ProjectInput'];
@@ -5328,6 +5765,247 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getBillingReport: {
+        parameters: {
+            query?: {
+                /** @description UTC month, `YYYY-MM`. */
+                month?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Compare a month of the ledger with the reports of the providers */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BillingReport"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createBillingAccount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BillingAccountInput"];
+            };
+        };
+        responses: {
+            /** @description Store an admin key with which the gateway reads reports */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BillingAccountReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteBillingAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Delete a billing account with its lines and adjustments */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deleted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateBillingAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BillingAccountPatch"];
+            };
+        };
+        responses: {
+            /** @description Change the name, admin key or threshold of a billing account */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BillingAccountReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    checkBillingAccount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CheckInput"];
+            };
+        };
+        responses: {
+            /** @description Read the provider’s reports of a month now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountReportReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listBillingLines: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+                /** @description UTC month, `YYYY-MM`. */
+                month?: string;
+                /** @description Sums per day (the default), hour, key or model; `line`: no sums. */
+                by?: "day" | "hour" | "key" | "model" | "line";
+                day?: string;
+                /** @description The redacted key, exactly. */
+                key?: string;
+                model?: string;
+                state?: "match" | "pending" | "drift" | "unbilled" | "unattributed";
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List differences by day, hour, key or model */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LineList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createBillingAdjustment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AdjustmentInput"];
+            };
+        };
+        responses: {
+            /** @description Accept a difference of a month, with a reason */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdjustmentReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listCircuits: {
         parameters: {
             query?: {
@@ -5864,7 +6542,7 @@ export interface operations {
     listEvents: {
         parameters: {
             query?: {
-                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold";
+                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
                 /** @description Events of this agent; the agent may have been deleted. */
                 agentId?: string;
                 start?: string;
@@ -7869,7 +8547,7 @@ export interface operations {
                 limit?: number;
                 offset?: number;
                 status?: "pending" | "success" | "failed";
-                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold";
+                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
                 /** @description Only those made from then on, */
                 start?: string;
                 /** @description and before then. */
@@ -8449,6 +9127,94 @@ export interface operations {
                  *     }
                  */
                 "application/json": components["schemas"]["CredentialAcceptedEvent"];
+            };
+        };
+        responses: {
+            /** @description Received. Anything else is tried again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onCredentialUsedElsewhere: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old secret during a rotation. */
+                "X-Webhook-Signature": string;
+                /** @description `v1=` and the signature for each valid secret: two during a rotation. */
+                "X-Webhook-Signatures": string;
+                /** @description The name of the event. */
+                "X-Webhook-Event": string;
+                /** @description The id of the delivery, the same on every retry. */
+                "X-Webhook-Delivery": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event": "credential.used_elsewhere",
+                 *       "timestamp": "2026-01-31T12:00:00.000Z",
+                 *       "data": {
+                 *         "providerSlug": "openai",
+                 *         "keyLabel": "sk-abc***xyz",
+                 *         "day": "2000-01-01",
+                 *         "unattributedCents": 1250,
+                 *         "orgId": "00000000-0000-0000-0000-000000000000"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["CredentialUsedElsewhereEvent"];
+            };
+        };
+        responses: {
+            /** @description Received. Anything else is tried again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onPriceDrift: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old secret during a rotation. */
+                "X-Webhook-Signature": string;
+                /** @description `v1=` and the signature for each valid secret: two during a rotation. */
+                "X-Webhook-Signatures": string;
+                /** @description The name of the event. */
+                "X-Webhook-Event": string;
+                /** @description The id of the delivery, the same on every retry. */
+                "X-Webhook-Delivery": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event": "price.drift",
+                 *       "timestamp": "2026-01-31T12:00:00.000Z",
+                 *       "data": {
+                 *         "providerSlug": "openai",
+                 *         "model": "gpt-5-mini",
+                 *         "day": "2000-01-01",
+                 *         "pricesFile": "{\"openai\":{\"models\":{\"gpt-5-mini\":[{\"from\":\"2000-01-01\",\"inputPerMTok\":0.3}]}}}",
+                 *         "orgId": "00000000-0000-0000-0000-000000000000"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["PriceDriftEvent"];
             };
         };
         responses: {

@@ -123,6 +123,19 @@ export async function releaseAccount(
   return rows.length > 0;
 }
 
+export const recordCheck = (tx: Tx, id: string, month: string) => tx`
+  insert into billing_checks (billing_account_id, month) values (${id}, ${month})
+  on conflict (billing_account_id, month) do update set checked_at = now()`;
+
+/** When the month was last checked successfully, by billing account. */
+export async function listChecks(sql: Sql, orgId: string, month: string): Promise<ReadonlyMap<string, Date>> {
+  const rows = await sql<{ id: string; checkedAt: Date }[]>`
+    select c.billing_account_id as id, c.checked_at as "checkedAt"
+      from billing_checks c join billing_accounts a on a.id = c.billing_account_id
+     where a.org_id = ${orgId} and c.month = ${month}`;
+  return new Map(rows.map(({ id, checkedAt }) => [id, checkedAt]));
+}
+
 export interface AdjustmentRow {
   readonly id: string;
   readonly accountId: string;

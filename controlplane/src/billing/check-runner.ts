@@ -11,7 +11,7 @@ import { appendEvent } from '../events/append-events.js';
 import type { OperatorPrices } from '../prices/operator-prices.js';
 import { decryptCredentials } from '../provider-accounts/credential-encryption.js';
 import type { DecryptionError, Vault } from '../vault/aes-gcm-vault.js';
-import { type LeasedAccount, leaseAccount, releaseAccount } from './account-store.js';
+import { type LeasedAccount, leaseAccount, recordCheck, releaseAccount } from './account-store.js';
 import { ReportProblem } from './apis/report-client.js';
 import * as lines from './line-store.js';
 import { listPricesOf } from './list-prices.js';
@@ -21,7 +21,7 @@ import { reconcile } from './reconcile.js';
 import type { DayRange, ProviderReport } from './report/provider-report.js';
 
 /** Providers complete their usage within minutes and their costs within a day; one more day is margin. */
-export const SETTLED_AFTER_MS = 2 * DAY_MS;
+const SETTLED_AFTER_MS = 2 * DAY_MS;
 const CHECK_MAX_MS = 10 * 60_000;
 /** Longer than a check takes, so that a lease ends only with its process. */
 const LEASE_MS = 15 * 60_000;
@@ -33,7 +33,7 @@ const SPREAD_MINUTES = 120;
 const PREVIOUS_MONTH_DAYS = 5;
 const CHECKS_PER_TURN = 20;
 
-export interface CheckOutcome {
+interface CheckOutcome {
   /** Null: the check succeeded. */
   readonly problem: string | null;
 }
@@ -92,7 +92,12 @@ export class CheckRunner {
   async #checkMonth(account: LeasedAccount, month: string, nowMs: number, signal: AbortSignal): Promise<void> {
     const { sql, vault, prices, reader } = this.on;
     const range = this.#checkedRange(month, nowMs);
-    if (range === null) return;
+    if (range === null) {
+      const kept = `${this.on.retentionDays} days`;
+      throw new ReportProblem(
+        `The ledger holds no records of ${month}: it keeps them for ${kept}. Check a later month.`,
+      );
+    }
     const { id, orgId, api, providerSlug, sealed } = account;
     const adminKey = vault.decrypt({ purpose: 'billing', orgId, id }, sealed);
     const report = await reader.read({ orgId, api, providerSlug, adminKey }, range, nowMs, signal);
@@ -112,6 +117,7 @@ export class CheckRunner {
       await lines.replaceLines(tx, id, range, result.lines);
       await lines.replaceDrifts(tx, id, range, toDriftRows(result.drifts));
       await this.#appendEvents(tx, account, month, range);
+      await recordCheck(tx, id, month);
     });
   }
 

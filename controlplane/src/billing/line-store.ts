@@ -224,7 +224,7 @@ export function monthRange(month: string): DayRange {
 
 interface MonthSums extends LineSums {
   readonly accountId: string;
-  /** Held keys, calls of accounts whose key is unknown, and fees; false: keys that nobody here holds. */
+  /** Held keys, calls of accounts whose key is unknown, and fees; false: keys that no account here holds. */
   readonly isInScope: boolean;
   readonly pendingNanos: number;
 }

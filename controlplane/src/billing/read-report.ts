@@ -26,7 +26,7 @@ export const REPORT_APIS: { readonly [Name in BillingApi]: Api } = {
   openrouter: { headers: openRouterHeaders, read: readOpenRouterReport, bucketMs: DAY_MS },
 };
 
-export interface ReportSource {
+interface ReportSource {
   readonly orgId: string;
   readonly api: BillingApi;
   readonly providerSlug: string;

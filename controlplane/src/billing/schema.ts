@@ -4,7 +4,7 @@ import { EXAMPLE_IDS, EXAMPLE_TIMES } from '../http/examples.js';
 import { PageQuery, PageReply } from '../http/limit-offset-pagination.js';
 import { Body, Day, Name, Timestamp, Uuid } from '../http/schema.js';
 
-export const BILLING_APIS = ['openai', 'anthropic', 'openrouter'] as const;
+const BILLING_APIS = ['openai', 'anthropic', 'openrouter'] as const;
 export type BillingApi = (typeof BILLING_APIS)[number];
 
 const Month = Type.String({ pattern: '^[1-9]\\d{3}-(?:0[1-9]|1[0-2])$', description: 'UTC month, `YYYY-MM`.' });
@@ -18,7 +18,7 @@ const State = Type.Enum([...STATES], {
 });
 const AccountState = Type.Enum([...STATES, 'unchecked', 'adjusted'], {
   description:
-    'The most urgent state of the lines. `unchecked`: no check has succeeded. `adjusted`: adjustments cover the difference.',
+    'The most urgent state of the lines. `unchecked`: no check of the month has succeeded. `adjusted`: adjustments cover the difference.',
 });
 
 const Causes = {
@@ -47,6 +47,7 @@ export type BillingAccount = Static<typeof BillingAccount>;
 
 const AccountReport = Type.Object({
   ...BillingAccount.properties,
+  checkedAt: orNull(Timestamp, 'Last check of the month that succeeded; null: none.'),
   state: AccountState,
   ...Causes,
   pendingCents: Cents('The part of `unbilledCents` that the provider may still report; 0 or negative.'),
@@ -132,7 +133,7 @@ export const AdjustmentInput = Body({
 });
 export type AdjustmentInput = Static<typeof AdjustmentInput>;
 
-export const LINE_GROUPS = ['day', 'hour', 'key', 'model', 'line'] as const;
+const LINE_GROUPS = ['day', 'hour', 'key', 'model', 'line'] as const;
 export const LineQuery = Type.Object({
   ...PageQuery,
   month: Type.Optional(Month),
@@ -168,7 +169,6 @@ export const EXAMPLES = {
   'BillingAccountInput.providerSlug': undefined,
   'accounts.name': 'OpenAI, whole company',
   'account.name': 'OpenAI, whole company',
-  'accounts.id': EXAMPLE_IDS.account,
   accountId: EXAMPLE_IDS.account,
   alertCents: 100,
   checkedAt: EXAMPLE_TIMES.used,
@@ -186,14 +186,17 @@ export const EXAMPLES = {
   adjustmentCents: 0,
   amountCents: 25,
   openCents: 25,
-  reason: 'Timeouts that OpenAI billed',
-  createdBy: 'ada@example.com',
-  since: '2026-01-12',
+  'adjustments.reason': 'Timeouts that OpenAI billed',
+  'adjustment.reason': 'Timeouts that OpenAI billed',
+  'AdjustmentInput.reason': 'Timeouts that OpenAI billed',
+  'adjustments.createdBy': 'ada@example.com',
+  'adjustment.createdBy': 'ada@example.com',
+  'drifts.since': '2026-01-12',
   field: 'inputPerMTok',
   ourUsdPerMTok: 0.25,
   theirUsdPerMTok: 0.3,
   pricesFile: '{"openai":{"models":{"gpt-5-mini":[{"from":"2026-01-12","inputPerMTok":0.3}]}}}',
-  start: '2026-01-12T00:00:00.000Z',
+  'lines.start': '2026-01-12T00:00:00.000Z',
   key: 'sk-abc***xyz',
   isHeld: true,
   ourRequests: 1_204,

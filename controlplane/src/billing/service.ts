@@ -109,8 +109,9 @@ export class BillingService {
   }
 
   async report({ orgId }: Actor, month = monthOf(Date.now())): Promise<BillingReport> {
-    const [accounts, sums, drifts, adjustments] = await Promise.all([
+    const [accounts, checks, sums, drifts, adjustments] = await Promise.all([
       store.listAccounts(this.sql, orgId),
+      store.listChecks(this.sql, orgId, month),
       lineStore.sumMonth(this.sql, orgId, month),
       lineStore.listDrifts(this.sql, orgId, month),
       store.listAdjustments(this.sql, orgId, month),
@@ -119,7 +120,7 @@ export class BillingService {
       month,
       accounts: accounts.map((account) =>
         presentReport(
-          account,
+          { ...account, checkedAt: checks.get(account.id) ?? null },
           sums.filter(({ accountId }) => accountId === account.id),
           adjustments.filter(({ accountId }) => accountId === account.id),
         ),
@@ -198,7 +199,7 @@ function presentSums(sums: lineStore.LineSums) {
 
 type MonthSums = Awaited<ReturnType<typeof lineStore.sumMonth>>[number];
 
-/** Keys that nobody here holds are outside of the comparison: no call of them passes the gateway. */
+/** Keys that no account here holds are outside of the comparison: no call of them passes the gateway. */
 function presentReport(
   account: store.BillingAccountRow,
   sums: readonly MonthSums[],

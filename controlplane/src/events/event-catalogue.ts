@@ -165,7 +165,7 @@ export const EVENT_TYPES = {
   'credential.used_elsewhere': defineEvent({
     title: 'Provider key used elsewhere',
     description:
-      'The provider bills calls of a key that the gateway did not make: somebody else has the key. Sent once per key and day, from the threshold of the billing account on.',
+      'The provider bills calls of a key that the gateway did not make: another program has the key. Sent once per key and day, from the threshold of the billing account on.',
     severity: 'critical',
     schema: ClosedObject({
       providerSlug: Type.String(),

@@ -81,6 +81,10 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
     summary: 'report calls and costs',
     load: async () => (await import('./reports/usage.js')).registerUsageCommands,
   },
+  bill: {
+    summary: 'compare the ledger with the bills of providers',
+    load: async () => (await import('./resources/billing.js')).registerBillCommands,
+  },
   logs: {
     summary: 'search calls; -f follows new ones',
     load: async () => (await import('./reports/logs.js')).registerLogCommand,

@@ -21,6 +21,14 @@ create table billing_accounts (
 create index billing_accounts_key on billing_accounts (key_id);
 create index billing_accounts_due on billing_accounts (next_check_at);
 
+-- Months with a check that succeeded.
+create table billing_checks (
+  billing_account_id uuid not null references billing_accounts on delete cascade,
+  month text not null,
+  checked_at timestamptz not null default now(),
+  primary key (billing_account_id, month)
+);
+
 -- Which account of an agent held which of the provider's keys, and when. Kept after a rotation.
 create table billing_keys (
   billing_account_id uuid not null references billing_accounts on delete cascade,
