@@ -12,6 +12,7 @@ import { SessionCookie } from './auth/sessions/session-cookie.js';
 import { SessionJwts } from './auth/sessions/session-jwt.js';
 import { buildAgentsAndProviders } from './composition/agents-and-providers.js';
 import { buildConnectionLimits } from './composition/api-and-grpc-connection-limits.js';
+import { type ArchiveModule, buildArchive } from './composition/archive.js';
 import { type BillingModule, buildBilling } from './composition/billing.js';
 import { buildCircuitsAndEvents } from './composition/circuits-and-events.js';
 import { buildDataPlaneLink } from './composition/data-plane-link.js';
@@ -52,6 +53,7 @@ export interface ControlPlane {
   readonly sql: Sql;
   readonly usage: UsageModule;
   readonly billing: BillingModule;
+  readonly archive: ArchiveModule;
   /** Migrates the database and opens the ports. Resolves when all ports are served. */
   start(): Promise<BoundPorts>;
   /** Reads the files that may change at run time again: PRICES_FILE. */
@@ -108,7 +110,9 @@ export function buildControlPlane(config: Config, log: Logger, hasher = new Pass
   const { customProviders } = agents;
   const billing = buildBilling(app, { config, log, sql, vault, catalogue, customProviders, prices, tenantNames });
   const observers = [events.usageObserver, agents.usageObserver];
-  const usage = buildUsage(app, { config, log, sql, reads, ingestSql, metrics, observers });
+  const archive = buildArchive(app, { config, log, sql, metrics });
+  const { mayDropDay } = archive;
+  const usage = buildUsage(app, { config, log, sql, reads, ingestSql, metrics, observers, mayDropDay });
   const link = buildDataPlaneLink({
     config,
     connections: connections.grpc,
@@ -129,6 +133,7 @@ export function buildControlPlane(config: Config, log: Logger, hasher = new Pass
     sql,
     usage,
     billing,
+    archive,
     async start() {
       const ran = await migrate(sql);
       if (ran.length > 0) log.info({ migrations: ran }, 'database schema migrated');
@@ -138,6 +143,7 @@ export function buildControlPlane(config: Config, log: Logger, hasher = new Pass
       identity.start();
       agents.start();
       billing.start();
+      archive.start();
       prices.start();
       await events.start();
       const { port: grpcPort } = await link.start();
@@ -157,6 +163,7 @@ export function buildControlPlane(config: Config, log: Logger, hasher = new Pass
       await identity.stop();
       await agents.stop();
       await billing.stop();
+      await archive.stop();
       await prices.stop();
       await usage.stop();
       await events.stop();

@@ -137,6 +137,7 @@ const controlplane: FolderRules = {
   breaker: ['db', 'events', 'ops'],
   'event-mail': ['audit', 'db', 'domain', 'events', 'http', 'mail', 'throttling'],
   'reports/aggregates': ['db', 'domain', 'http', 'ledger', 'limits', 'reports/log-record', 'reports/query'],
+  archive: ['db', 'domain', 'http', 'ledger'],
   traces: ['ledger', 'ops'],
   watch: ['db', 'grpc', 'ops'],
   webhooks: ['audit', 'db', 'domain', 'events', 'http', 'ops', 'throttling', 'vault'],

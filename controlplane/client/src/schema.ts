@@ -141,6 +141,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the days of the ledger that are in the archive
+         * @description Role: viewer or higher.
+         */
+        get: operations["listArchivedDays"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/archive/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read an archived day back and compare it with its manifest
+         * @description Role: admin or owner.
+         */
+        post: operations["verifyArchivedDay"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/attention": {
         parameters: {
             query?: never;
@@ -2732,6 +2772,39 @@ export interface components {
             /** @enum {string} */
             role: "viewer" | "member" | "admin" | "owner";
         };
+        ArchiveReply: {
+            /** @description False: the operator has set no ARCHIVE_URL. */
+            enabled: boolean;
+            days: {
+                /** Format: date */
+                day: string;
+                /** @description Usage records. */
+                rows: number;
+                /** @description Their cost. */
+                costCents: number;
+                files: number;
+                bytes: number;
+                /**
+                 * Format: date-time
+                 * @description When all files were read back.
+                 */
+                verifiedAt: string;
+            }[];
+            total: number;
+            limit: number;
+            offset: number;
+        };
+        ArchiveVerifyInput: {
+            /** Format: date */
+            day: string;
+        };
+        ArchiveVerifyReply: {
+            /** Format: date */
+            day: string;
+            ok: boolean;
+            /** @description What is wrong; null: nothing. */
+            problem: string | null;
+        };
         AttentionReply: {
             attention: {
                 /** @enum {string} */
@@ -4716,6 +4789,9 @@ export type ApiKeyPatch = components['schemas']['ApiKeyPatch'];
 export type ApiKeyReply = components['schemas']['ApiKeyReply'];
 export type ApiKeyRevoked = components['schemas']['ApiKeyRevoked'];
 export type ApproveDeviceInput = components['schemas']['ApproveDeviceInput'];
+export type ArchiveReply = components['schemas']['ArchiveReply'];
+export type ArchiveVerifyInput = components['schemas']['ArchiveVerifyInput'];
+export type ArchiveVerifyReply = components['schemas']['ArchiveVerifyReply'];
 export type AttentionReply = components['schemas']['AttentionReply'];
 export type AuditEntry = components['schemas']['AuditEntry'];
 export type AuditList = components['schemas']['AuditList'];
@@ -5240,6 +5316,69 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listArchivedDays: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List the days of the ledger that are in the archive */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArchiveReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    verifyArchivedDay: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ArchiveVerifyInput"];
+            };
+        };
+        responses: {
+            /** @description Read an archived day back and compare it with its manifest */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArchiveVerifyReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             429: components["responses"]["TooManyRequests"];

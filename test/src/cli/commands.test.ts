@@ -155,6 +155,8 @@ test('every command, in an order in which each finds what it needs', async () =>
   await walk('GET /v1/usage/refusals', ['usage', 'refusals']);
   await walk('GET /v1/usage/export', ['usage', 'export', ...A]);
   await walk('GET /v1/usage/agents', ['top', '--once']);
+  await walk('GET /v1/archive', ['archive', 'ls']);
+  await own(['archive', 'verify'], []);
   const adminKey = { input: BILLING_ADMIN_KEY };
   await walk('POST /v1/billing/accounts', ['bill', 'add', 'anthropic', '--key-stdin'], adminKey);
   const check = await walk('GET /v1/billing', ['bill', 'check']);

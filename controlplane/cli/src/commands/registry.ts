@@ -85,6 +85,10 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
     summary: 'compare the ledger with the bills of providers',
     load: async () => (await import('./resources/billing.js')).registerBillCommands,
   },
+  archive: {
+    summary: 'list and verify the archive of the ledger',
+    load: async () => (await import('./reports/archive.js')).registerArchiveCommands,
+  },
   logs: {
     summary: 'search calls; -f follows new ones',
     load: async () => (await import('./reports/logs.js')).registerLogCommand,
