@@ -15,7 +15,7 @@ export interface ObjectStore {
   get(key: string): Promise<Buffer | null>;
 }
 
-export interface S3Location {
+interface S3Location {
   readonly kind: 's3';
   readonly bucket: string;
   /** Without slashes at its ends; may be empty. */

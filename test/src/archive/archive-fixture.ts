@@ -7,7 +7,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 const DAY_MS = 86_400_000;
 const RETENTION_DAYS = 90;
 
-export interface SeededOrganization {
+interface SeededOrganization {
   readonly orgId: string;
   readonly agentId: string;
 }

@@ -83,7 +83,7 @@ test('DuckDB reads the records with their names and the sum of the ledger to the
   });
   const [other] = await queryDuckDb(`select count(*) as rows, min("agentName") as name from ${usageFiles(two.orgId)}`);
   expect(other).toEqual({ rows: '10', name: 'Agent of Two' });
-  expect(readdirSync(join(home, `usage/org=${one.orgId}/day=${dayText(pastDay(3))}`))).toHaveLength(1);
+  expect(readdirSync(join(home, `usage/org=${one.orgId}/day=${dayText(pastDay(3))}`))).toHaveLength(2);
 });
 
 /** Columns that FOCUS 1.2 requires of every provider, or of one with these features, and whether null is allowed. */
