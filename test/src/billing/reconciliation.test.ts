@@ -370,6 +370,26 @@ test('two checks at once: the second is told, no line stands twice', async () =>
   expect((await first).status).toBe(200);
 });
 
+test('a check whose lease has ended changes nothing: another check has taken over', async () => {
+  const owner = await plane.createMember('owner');
+  reports.calls = [];
+  const id = await createBilling(owner, { api: 'openai' });
+  const { checks } = plane.service.billing;
+  const { sql } = plane.database;
+  reports.failNext({ hang: true });
+  const first = checks.runNow(owner.orgId, id, MONTH, NOW_MS);
+  await expect
+    .poll(async () => (await sql`select lease from billing_accounts where id = ${id}`)[0]!.lease)
+    .not.toBeNull();
+  await sql`update billing_accounts set leased_until = now() - interval '1 second' where id = ${id}`;
+  expect(await checks.runNow(owner.orgId, id, MONTH, NOW_MS)).toEqual({ problem: null });
+  const read = async () => JSON.stringify(await sql`select * from billing_accounts where id = ${id}`);
+  const before = await read();
+  reports.releaseHangingResponses();
+  expect((await first)!.problem).toContain('took over');
+  expect(await read()).toBe(before);
+});
+
 test('a rotated key: usage after the rotation belongs to the new key, later usage of the old one is elsewhere', async () => {
   const owner = await plane.createMember('owner');
   const [{ agentId, accountId }] = (await createHolders(owner, 'openai')) as [{ agentId: string; accountId: string }];
