@@ -10,6 +10,7 @@ import { LOG_LEVELS, type LogLevel } from '@acg/base/log';
 import { Secret } from '@acg/base/secret';
 import { DAY_MS } from '@acg/base/time-and-money-units';
 import { type LinkSecurity, readLinkSecurity } from '@acg/proto/link-tls-or-shared-secret';
+import type { ArchiveLocation } from './archive/object-store.js';
 import type { CircuitConfig } from './breaker/breaker-transition-writer.js';
 import type { AbuseThresholds } from './detectors/abuse-event-detector.js';
 import { defaultConnectionLimits, descriptorsMax } from './http/connection-limits-from-descriptors.js';
@@ -63,6 +64,10 @@ export interface Config {
   readonly usageLogRetentionDays: number;
   readonly rejectionRetentionDays: number;
   readonly auditRetentionDays: number;
+  /** Null: closed days of the ledger are not archived. */
+  readonly archive: ArchiveLocation | null;
+  /** Days after which a day that cannot be archived is dropped all the same; 0: never. */
+  readonly archiveDropUnverifiedAfterDays: number;
   /** Null: no traces are exported. */
   readonly otlp: OtlpSettings | null;
   readonly logLevel: LogLevel;
@@ -136,6 +141,12 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
     // Reports of rejections cover up to 90 days.
     rejectionRetentionDays: read.int('REJECTION_RETENTION_DAYS', { fallback: 400, min: 92, max: 36_500 }),
     auditRetentionDays: read.int('AUDIT_RETENTION_DAYS', { fallback: 400, min: 1, max: 36_500 }),
+    archive: readArchiveLocation(read),
+    archiveDropUnverifiedAfterDays: read.int('ARCHIVE_DROP_UNVERIFIED_AFTER_DAYS', {
+      fallback: 0,
+      min: 0,
+      max: 36_500,
+    }),
     otlp: readOtlpSettings(read),
     logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
     drainTimeoutMs: ms('DRAIN_TIMEOUT_MS', 25_000),
@@ -144,6 +155,34 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
   };
   read.throwIfInvalid();
   return Object.freeze(config);
+}
+
+const ARCHIVE_URL = /^(?:s3:\/\/([a-z0-9][a-z0-9.-]{1,62})(?:\/(.*))?|file:\/\/(\/.+))$/;
+
+function readArchiveLocation(read: EnvReader): ArchiveLocation | null {
+  const url = read.optional('ARCHIVE_URL');
+  const endpoint = read.optionalUrl('ARCHIVE_S3_ENDPOINT', ['http', 'https']);
+  const region = read.string('ARCHIVE_S3_REGION', 'us-east-1');
+  const accessKeyId = read.string('ARCHIVE_S3_ACCESS_KEY_ID', '');
+  const secretAccessKey = new Secret(read.string('ARCHIVE_S3_SECRET_ACCESS_KEY', ''));
+  if (url === null) return null;
+  const [, bucket, prefix = '', path] = ARCHIVE_URL.exec(url) ?? [];
+  if (path !== undefined) return { kind: 'file', path };
+  if (bucket === undefined) {
+    read.addProblem('ARCHIVE_URL must be s3://bucket/prefix or file:///directory');
+    return null;
+  }
+  if (accessKeyId === '' || secretAccessKey.reveal() === '')
+    read.addProblem('ARCHIVE_URL of S3 needs ARCHIVE_S3_ACCESS_KEY_ID and ARCHIVE_S3_SECRET_ACCESS_KEY');
+  return {
+    kind: 's3',
+    bucket,
+    prefix: prefix.replace(/^\/+|\/+$/g, ''),
+    endpoint: endpoint?.origin ?? `https://s3.${region}.amazonaws.com`,
+    region,
+    accessKeyId,
+    secretAccessKey,
+  };
 }
 
 function readMetricsListen(read: EnvReader): Config['metricsListen'] {

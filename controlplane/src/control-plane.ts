@@ -12,6 +12,8 @@ import { SessionCookie } from './auth/sessions/session-cookie.js';
 import { SessionJwts } from './auth/sessions/session-jwt.js';
 import { buildAgentsAndProviders } from './composition/agents-and-providers.js';
 import { buildConnectionLimits } from './composition/api-and-grpc-connection-limits.js';
+import { type ArchiveModule, buildArchive } from './composition/archive.js';
+import { type BillingModule, buildBilling } from './composition/billing.js';
 import { buildCircuitsAndEvents } from './composition/circuits-and-events.js';
 import { buildDataPlaneLink } from './composition/data-plane-link.js';
 import { buildIdentity } from './composition/identity.js';
@@ -50,6 +52,8 @@ export interface ControlPlane {
   readonly app: App;
   readonly sql: Sql;
   readonly usage: UsageModule;
+  readonly billing: BillingModule;
+  readonly archive: ArchiveModule;
   /** Migrates the database and opens the ports. Resolves when all ports are served. */
   start(): Promise<BoundPorts>;
   /** Reads the files that may change at run time again: PRICES_FILE. */
@@ -104,8 +108,12 @@ export function buildControlPlane(config: Config, log: Logger, hasher = new Pass
   const { reads, feeds, ingest: ingestSql } = pools;
   const events = buildCircuitsAndEvents(app, { config, log, sql, feeds, metrics, catalogue, vault, tenantNames });
   const agents = buildAgentsAndProviders(app, { config, log, sql, vault, catalogue, prices, tenantNames });
+  const { customProviders } = agents;
+  const billing = buildBilling(app, { config, log, sql, vault, catalogue, customProviders, prices, tenantNames });
   const observers = [events.usageObserver, agents.usageObserver];
-  const usage = buildUsage(app, { config, log, sql, reads, ingestSql, metrics, observers });
+  const archive = buildArchive(app, { config, log, sql, metrics });
+  const { mayDropDay } = archive;
+  const usage = buildUsage(app, { config, log, sql, reads, ingestSql, metrics, observers, mayDropDay });
   const link = buildDataPlaneLink({
     config,
     connections: connections.grpc,
@@ -129,6 +137,8 @@ export function buildControlPlane(config: Config, log: Logger, hasher = new Pass
     app,
     sql,
     usage,
+    billing,
+    archive,
     async start() {
       const ran = await migrate(sql);
       if (ran.length > 0) log.info({ migrations: ran }, 'database schema migrated');
@@ -137,6 +147,8 @@ export function buildControlPlane(config: Config, log: Logger, hasher = new Pass
       await app.listen({ host: config.host, port: config.port });
       identity.start();
       agents.start();
+      billing.start();
+      archive.start();
       prices.start();
       await events.start();
       const { port: grpcPort } = await link.start();
@@ -155,6 +167,8 @@ export function buildControlPlane(config: Config, log: Logger, hasher = new Pass
       metricsServer?.close();
       await identity.stop();
       await agents.stop();
+      await billing.stop();
+      await archive.stop();
       await prices.stop();
       await usage.stop();
       await events.stop();

@@ -113,6 +113,7 @@ const dataplane: FolderRules = {
 };
 
 const controlplane: FolderRules = {
+  'billing/report': [],
   db: [],
   domain: [],
   grpc: [],
@@ -120,6 +121,7 @@ const controlplane: FolderRules = {
   limits: ['db'],
   throttling: ['db', 'domain'],
   vault: ['db'],
+  'billing/apis': ['billing/report'],
   http: ['db', 'domain'],
   'providers/catalogue': ['domain', 'http'],
   audit: ['db', 'domain', 'http'],
@@ -134,6 +136,7 @@ const controlplane: FolderRules = {
   breaker: ['db', 'events', 'ops'],
   'event-mail': ['audit', 'db', 'domain', 'events', 'http', 'mail', 'throttling'],
   'reports/aggregates': ['db', 'domain', 'http', 'ledger', 'limits', 'reports/log-record', 'reports/query'],
+  archive: ['db', 'domain', 'http', 'ledger'],
   traces: ['ledger', 'ops'],
   watch: ['db', 'grpc', 'ops'],
   webhooks: ['audit', 'db', 'domain', 'events', 'http', 'ops', 'throttling', 'vault'],
@@ -179,6 +182,20 @@ const controlplane: FolderRules = {
     'providers/custom',
     'vault',
     'watch',
+  ],
+  billing: [
+    'audit',
+    'billing/apis',
+    'billing/report',
+    'db',
+    'domain',
+    'events',
+    'http',
+    'prices',
+    'provider-accounts',
+    'providers/catalogue',
+    'providers/custom',
+    'vault',
   ],
   'reports/routes': [
     'domain',

@@ -161,6 +161,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the days of the ledger that are in the archive
+         * @description Role: viewer or higher.
+         */
+        get: operations["listArchivedDays"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/archive/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read an archived day back and compare it with its manifest
+         * @description Role: admin or owner.
+         */
+        post: operations["verifyArchivedDay"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/attention": {
         parameters: {
             query?: never;
@@ -495,6 +535,130 @@ export interface paths {
          * @description No session needed.
          */
         post: operations["verifyEmail"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/billing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compare a month of the ledger with the reports of the providers
+         * @description Role: viewer or higher.
+         */
+        get: operations["getBillingReport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/billing/accounts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Store an admin key with which the gateway reads reports
+         * @description Role: admin or owner.
+         */
+        post: operations["createBillingAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/billing/accounts/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a billing account with its lines and adjustments
+         * @description Role: admin or owner.
+         */
+        delete: operations["deleteBillingAccount"];
+        options?: never;
+        head?: never;
+        /**
+         * Change the name, admin key or threshold of a billing account
+         * @description Role: admin or owner.
+         */
+        patch: operations["updateBillingAccount"];
+        trace?: never;
+    };
+    "/v1/billing/accounts/{id}/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read the provider’s reports of a month now
+         * @description Role: admin or owner.
+         */
+        post: operations["checkBillingAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/billing/accounts/{id}/lines": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List differences by day, hour, key or model
+         * @description Role: viewer or higher.
+         */
+        get: operations["listBillingLines"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/billing/adjustments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Accept a difference of a month, with a reason
+         * @description Role: admin or owner.
+         */
+        post: operations["createBillingAdjustment"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2035,6 +2199,46 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "credential.used_elsewhere": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Provider key used elsewhere
+         * @description The provider bills calls of a key that the gateway did not make: another program has the key. Sent once per key and day, from the threshold of the billing account on.
+         */
+        post: operations["onCredentialUsedElsewhere"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "price.drift": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Price differs from the bill
+         * @description The provider bills a model at another price than the gateway. Sent once per billing account, model and month.
+         */
+        post: operations["onPriceDrift"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "webhook.paused": {
         parameters: {
             query?: never;
@@ -2191,9 +2395,79 @@ export interface components {
         AccountReply: {
             account: components["schemas"]["Account"];
         };
+        AccountReportReply: {
+            account: {
+                /** Format: uuid */
+                id: string;
+                /** @enum {string} */
+                api: "openai" | "anthropic" | "openrouter";
+                /** @description The provider whose calls are compared. */
+                providerSlug: string;
+                name: string;
+                /** @description Unattributed cost of a key and day that causes `credential.used_elsewhere`. */
+                alertCents: number;
+                /** @description Last check of the month that succeeded; null: none. */
+                checkedAt: string | null;
+                /** @description Why the last check failed; null: it succeeded. */
+                problem: string | null;
+                /** Format: date-time */
+                createdAt: string;
+                /**
+                 * @description The most urgent state of the lines. `unchecked`: no check of the month has succeeded. `adjusted`: adjustments cover the difference.
+                 * @enum {string}
+                 */
+                state: "match" | "pending" | "drift" | "unbilled" | "unattributed" | "unchecked" | "adjusted";
+                /** @description Booked by the gateway. */
+                ourCents: number;
+                /** @description Reported by the provider. */
+                theirCents: number;
+                /** @description `theirCents` minus `ourCents`: the sum of the four causes. */
+                differenceCents: number;
+                /** @description Billed calls that failed at the gateway. */
+                failureCents: number;
+                /** @description Calls that the gateway did not make. */
+                unattributedCents: number;
+                /** @description Booked calls that the provider does not bill; 0 or negative. */
+                unbilledCents: number;
+                /** @description The same tokens at another price. */
+                priceCents: number;
+                /** @description The part of `unbilledCents` that the provider may still report; 0 or negative. */
+                pendingCents: number;
+                /** @description Cost of keys that no account of the organization holds. Not part of `theirCents`. */
+                otherKeysCents: number;
+                /** @description Accepted differences of the month. */
+                adjustmentCents: number;
+                /** @description `differenceCents` minus `adjustmentCents`. */
+                openCents: number;
+            };
+        };
         AddressInput: {
             /** Format: email */
             email: string;
+        };
+        AdjustmentInput: {
+            /** Format: uuid */
+            accountId: string;
+            /** @description UTC month, `YYYY-MM`. */
+            month: string;
+            amountCents: number;
+            reason: string;
+        };
+        AdjustmentReply: {
+            adjustment: {
+                /** Format: uuid */
+                id: string;
+                /** Format: uuid */
+                accountId: string;
+                /** @description UTC month, `YYYY-MM`. */
+                month: string;
+                /** @description Accepted difference. */
+                amountCents: number;
+                reason: string;
+                createdBy: string;
+                /** Format: date-time */
+                createdAt: string;
+            };
         };
         Agent: {
             /** Format: uuid */
@@ -2546,6 +2820,39 @@ export interface components {
             /** @enum {string} */
             role: "viewer" | "member" | "admin" | "owner";
         };
+        ArchiveReply: {
+            /** @description False: the operator has set no ARCHIVE_URL. */
+            enabled: boolean;
+            days: {
+                /** Format: date */
+                day: string;
+                /** @description Usage records. */
+                rows: number;
+                /** @description Their cost. */
+                costCents: number;
+                files: number;
+                bytes: number;
+                /**
+                 * Format: date-time
+                 * @description When all files were read back.
+                 */
+                verifiedAt: string;
+            }[];
+            total: number;
+            limit: number;
+            offset: number;
+        };
+        ArchiveVerifyInput: {
+            /** Format: date */
+            day: string;
+        };
+        ArchiveVerifyReply: {
+            /** Format: date */
+            day: string;
+            ok: boolean;
+            /** @description What is wrong; null: nothing. */
+            problem: string | null;
+        };
         AttentionReply: {
             attention: {
                 /** @enum {string} */
@@ -2605,6 +2912,122 @@ export interface components {
             total: number;
             limit: number;
             offset: number;
+        };
+        BillingAccountInput: {
+            /** @enum {string} */
+            api: "openai" | "anthropic" | "openrouter";
+            name: string;
+            /** @description OpenAI: `sk-admin-…`. Anthropic: `sk-ant-admin…`. OpenRouter: a management key. Never shown again. */
+            adminKey: string;
+            /** @description OpenRouter: the custom provider whose calls are compared. Otherwise left out. */
+            providerSlug?: string;
+            alertCents?: number;
+        };
+        BillingAccountPatch: {
+            name?: string;
+            /** @description OpenAI: `sk-admin-…`. Anthropic: `sk-ant-admin…`. OpenRouter: a management key. Never shown again. */
+            adminKey?: string;
+            alertCents?: number;
+        };
+        BillingAccountReply: {
+            account: {
+                /** Format: uuid */
+                id: string;
+                /** @enum {string} */
+                api: "openai" | "anthropic" | "openrouter";
+                /** @description The provider whose calls are compared. */
+                providerSlug: string;
+                name: string;
+                /** @description Unattributed cost of a key and day that causes `credential.used_elsewhere`. */
+                alertCents: number;
+                /** @description Last check that succeeded; null: none. */
+                checkedAt: string | null;
+                /** @description Why the last check failed; null: it succeeded. */
+                problem: string | null;
+                /** Format: date-time */
+                createdAt: string;
+            };
+        };
+        BillingReport: {
+            /** @description UTC month, `YYYY-MM`. */
+            month: string;
+            accounts: {
+                /** Format: uuid */
+                id: string;
+                /** @enum {string} */
+                api: "openai" | "anthropic" | "openrouter";
+                /** @description The provider whose calls are compared. */
+                providerSlug: string;
+                name: string;
+                /** @description Unattributed cost of a key and day that causes `credential.used_elsewhere`. */
+                alertCents: number;
+                /** @description Last check of the month that succeeded; null: none. */
+                checkedAt: string | null;
+                /** @description Why the last check failed; null: it succeeded. */
+                problem: string | null;
+                /** Format: date-time */
+                createdAt: string;
+                /**
+                 * @description The most urgent state of the lines. `unchecked`: no check of the month has succeeded. `adjusted`: adjustments cover the difference.
+                 * @enum {string}
+                 */
+                state: "match" | "pending" | "drift" | "unbilled" | "unattributed" | "unchecked" | "adjusted";
+                /** @description Booked by the gateway. */
+                ourCents: number;
+                /** @description Reported by the provider. */
+                theirCents: number;
+                /** @description `theirCents` minus `ourCents`: the sum of the four causes. */
+                differenceCents: number;
+                /** @description Billed calls that failed at the gateway. */
+                failureCents: number;
+                /** @description Calls that the gateway did not make. */
+                unattributedCents: number;
+                /** @description Booked calls that the provider does not bill; 0 or negative. */
+                unbilledCents: number;
+                /** @description The same tokens at another price. */
+                priceCents: number;
+                /** @description The part of `unbilledCents` that the provider may still report; 0 or negative. */
+                pendingCents: number;
+                /** @description Cost of keys that no account of the organization holds. Not part of `theirCents`. */
+                otherKeysCents: number;
+                /** @description Accepted differences of the month. */
+                adjustmentCents: number;
+                /** @description `differenceCents` minus `adjustmentCents`. */
+                openCents: number;
+            }[];
+            drifts: {
+                /** Format: uuid */
+                accountId: string;
+                providerSlug: string;
+                model: string;
+                /**
+                 * Format: date
+                 * @description First day of the month with this price.
+                 */
+                since: string;
+                prices: {
+                    /** @description The field of PRICES_FILE. */
+                    field: string;
+                    ourUsdPerMTok: number;
+                    theirUsdPerMTok: number;
+                }[];
+                /** @description The entry of PRICES_FILE that removes the difference. */
+                pricesFile: string;
+            }[];
+            adjustments: {
+                /** Format: uuid */
+                id: string;
+                /** Format: uuid */
+                accountId: string;
+                /** @description UTC month, `YYYY-MM`. */
+                month: string;
+                /** @description Accepted difference. */
+                amountCents: number;
+                reason: string;
+                createdBy: string;
+                /** Format: date-time */
+                createdAt: string;
+            }[];
         };
         Breakdown: {
             /**
@@ -2766,6 +3189,10 @@ export interface components {
             currentPassword: string;
             newPassword: string;
         };
+        CheckInput: {
+            /** @description UTC month, `YYYY-MM`. */
+            month?: string;
+        };
         CompareReply: {
             /** @description Null if the request gave start or end. */
             period: ("24h" | "7d" | "30d" | "90d") | null;
@@ -2827,6 +3254,21 @@ export interface components {
             /** Format: date-time */
             timestamp: string;
             data: components["schemas"]["CredentialRefusedData"];
+        };
+        CredentialUsedElsewhereData: {
+            providerSlug: string;
+            /** @description The key as the provider shows it. */
+            keyLabel: string;
+            day: string;
+            unattributedCents: number;
+            orgId: string;
+        };
+        CredentialUsedElsewhereEvent: {
+            /** @constant */
+            event: "credential.used_elsewhere";
+            /** Format: date-time */
+            timestamp: string;
+            data: components["schemas"]["CredentialUsedElsewhereData"];
         };
         /** @description The provider’s own fields; write-only, stored encrypted. */
         CredentialsInput: {
@@ -2946,7 +3388,7 @@ export interface components {
             /** Format: uuid */
             endpointId: string;
             /** @enum {string} */
-            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold";
+            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
             /** @enum {string} */
             status: "pending" | "success" | "failed";
             statusCode: string | null;
@@ -2962,7 +3404,7 @@ export interface components {
             /** Format: uuid */
             endpointId: string;
             /** @enum {string} */
-            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold";
+            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
             /** @enum {string} */
             status: "pending" | "success" | "failed";
             statusCode: string | null;
@@ -2973,7 +3415,7 @@ export interface components {
             createdAt: string;
             payload: {
                 /** @enum {string} */
-                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold";
+                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
                 /** Format: date-time */
                 timestamp: string;
                 data: {
@@ -2997,7 +3439,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             url: string;
-            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold")[];
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
             /** @enum {string} */
             status: "active" | "paused";
             /** @description failing: every attempt failed for 3 days and at least 50 times. Set `status` to `active` to resume. */
@@ -3015,7 +3457,7 @@ export interface components {
                 /** Format: uuid */
                 id: string;
                 url: string;
-                events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold")[];
+                events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
                 /** @enum {string} */
                 status: "active" | "paused";
                 /** @description failing: every attempt failed for 3 days and at least 50 times. Set `status` to `active` to resume. */
@@ -3037,7 +3479,7 @@ export interface components {
         };
         EndpointInput: {
             url: string;
-            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold")[];
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
         };
         EndpointList: {
             endpoints: components["schemas"]["Endpoint"][];
@@ -3047,7 +3489,7 @@ export interface components {
         };
         EndpointPatch: {
             url?: string;
-            events?: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold")[];
+            events?: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
             /** @enum {string} */
             status?: "active" | "paused";
         };
@@ -3062,7 +3504,7 @@ export interface components {
                 /** Format: uuid */
                 id: string;
                 /** @enum {string} */
-                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold";
+                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
                 /** Format: date-time */
                 occurredAt: string;
                 /** @description The same `data` that webhook deliveries contain. */
@@ -3077,7 +3519,7 @@ export interface components {
         EventTypeList: {
             types: {
                 /** @enum {string} */
-                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold";
+                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
                 title: string;
                 /** @description What happened, and how often the event is sent. */
                 description: string;
@@ -3214,6 +3656,45 @@ export interface components {
             member: components["schemas"]["Member"];
             /** @description The invitation link, if mails are stored as files on the server; otherwise null, because only the mail contains the link. */
             invitationUrl: string | null;
+        };
+        LineList: {
+            lines: {
+                /** @description Start of the hour or day; null in sums over all of them. */
+                start: string | null;
+                /** @description The key as the provider shows it, empty where it names none; null in sums. */
+                key: string | null;
+                /** @description Null in sums. */
+                model: string | null;
+                /** @description False: no account of the organization holds the key. */
+                isHeld: boolean;
+                /**
+                 * @description `match`: both agree. `pending`: the provider may still report it. `drift`: another price, or billed failures. `unbilled`: booked, not billed. `unattributed`: calls that the gateway did not make.
+                 * @enum {string}
+                 */
+                state: "match" | "pending" | "drift" | "unbilled" | "unattributed";
+                ourRequests: number;
+                /** @description Null: the provider does not count requests. */
+                theirRequests: number | null;
+                ourTokens: number;
+                theirTokens: number;
+                /** @description Booked by the gateway. */
+                ourCents: number;
+                /** @description Reported by the provider. */
+                theirCents: number;
+                /** @description `theirCents` minus `ourCents`: the sum of the four causes. */
+                differenceCents: number;
+                /** @description Billed calls that failed at the gateway. */
+                failureCents: number;
+                /** @description Calls that the gateway did not make. */
+                unattributedCents: number;
+                /** @description Booked calls that the provider does not bill; 0 or negative. */
+                unbilledCents: number;
+                /** @description The same tokens at another price. */
+                priceCents: number;
+            }[];
+            total: number;
+            limit: number;
+            offset: number;
         };
         ListCircuitsReply: {
             circuits: {
@@ -3697,10 +4178,10 @@ export interface components {
             name: string;
             /** @description Event mails are sent only to confirmed addresses. */
             emailVerified: boolean;
-            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold")[];
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
         };
         PreferenceInput: {
-            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold")[];
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
         };
         PreferenceList: {
             preferences: components["schemas"]["Preference"][];
@@ -3710,6 +4191,22 @@ export interface components {
         };
         PreferenceReply: {
             preference: components["schemas"]["Preference"];
+        };
+        PriceDriftData: {
+            providerSlug: string;
+            model: string;
+            /** @description First day with that price. */
+            day: string;
+            /** @description The entry of PRICES_FILE that removes the difference. */
+            pricesFile: string;
+            orgId: string;
+        };
+        PriceDriftEvent: {
+            /** @constant */
+            event: "price.drift";
+            /** Format: date-time */
+            timestamp: string;
+            data: components["schemas"]["PriceDriftData"];
         };
         PriceListing: {
             prices: {
@@ -3975,7 +4472,7 @@ export interface components {
             /** @description Statuses to replay. Default: failed. */
             status?: ("failed" | "success")[];
             /** @enum {string} */
-            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold";
+            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
         };
         ReplayReply: {
             /** @description Number of deliveries queued again, the oldest first; at most 1000 per call. */
@@ -4340,7 +4837,7 @@ export interface components {
              * @description An event that the endpoint subscribes to. Default: the first one.
              * @enum {string}
              */
-            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold";
+            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
         };
     };
     responses: {
@@ -4504,7 +5001,10 @@ export type AccountInput = components['schemas']['AccountInput'];
 export type AccountList = components['schemas']['AccountList'];
 export type AccountPatch = components['schemas']['AccountPatch'];
 export type AccountReply = components['schemas']['AccountReply'];
+export type AccountReportReply = components['schemas']['AccountReportReply'];
 export type AddressInput = components['schemas']['AddressInput'];
+export type AdjustmentInput = components['schemas']['AdjustmentInput'];
+export type AdjustmentReply = components['schemas']['AdjustmentReply'];
 export type Agent = components['schemas']['Agent'];
 export type AgentBudgetExceededData = components['schemas']['AgentBudgetExceededData'];
 export type AgentBudgetExceededEvent = components['schemas']['AgentBudgetExceededEvent'];
@@ -4529,9 +5029,16 @@ export type ApiKeyPatch = components['schemas']['ApiKeyPatch'];
 export type ApiKeyReply = components['schemas']['ApiKeyReply'];
 export type ApiKeyRevoked = components['schemas']['ApiKeyRevoked'];
 export type ApproveDeviceInput = components['schemas']['ApproveDeviceInput'];
+export type ArchiveReply = components['schemas']['ArchiveReply'];
+export type ArchiveVerifyInput = components['schemas']['ArchiveVerifyInput'];
+export type ArchiveVerifyReply = components['schemas']['ArchiveVerifyReply'];
 export type AttentionReply = components['schemas']['AttentionReply'];
 export type AuditEntry = components['schemas']['AuditEntry'];
 export type AuditList = components['schemas']['AuditList'];
+export type BillingAccountInput = components['schemas']['BillingAccountInput'];
+export type BillingAccountPatch = components['schemas']['BillingAccountPatch'];
+export type BillingAccountReply = components['schemas']['BillingAccountReply'];
+export type BillingReport = components['schemas']['BillingReport'];
 export type Breakdown = components['schemas']['Breakdown'];
 export type BrowserLoginInput = components['schemas']['BrowserLoginInput'];
 export type Call = components['schemas']['Call'];
@@ -4540,12 +5047,15 @@ export type CallCheckReply = components['schemas']['CallCheckReply'];
 export type CallReply = components['schemas']['CallReply'];
 export type CallsReply = components['schemas']['CallsReply'];
 export type ChangePasswordInput = components['schemas']['ChangePasswordInput'];
+export type CheckInput = components['schemas']['CheckInput'];
 export type CompareReply = components['schemas']['CompareReply'];
 export type ComparedAgent = components['schemas']['ComparedAgent'];
 export type CredentialAcceptedData = components['schemas']['CredentialAcceptedData'];
 export type CredentialAcceptedEvent = components['schemas']['CredentialAcceptedEvent'];
 export type CredentialRefusedData = components['schemas']['CredentialRefusedData'];
 export type CredentialRefusedEvent = components['schemas']['CredentialRefusedEvent'];
+export type CredentialUsedElsewhereData = components['schemas']['CredentialUsedElsewhereData'];
+export type CredentialUsedElsewhereEvent = components['schemas']['CredentialUsedElsewhereEvent'];
 export type CredentialsInput = components['schemas']['CredentialsInput'];
 export type CustomProviderInput = components['schemas']['CustomProviderInput'];
 export type CustomProviderPut = components['schemas']['CustomProviderPut'];
@@ -4574,6 +5084,7 @@ export type GetProviderReply = components['schemas']['GetProviderReply'];
 export type GetStatusReply = components['schemas']['GetStatusReply'];
 export type InviteInput = components['schemas']['InviteInput'];
 export type InvitedReply = components['schemas']['InvitedReply'];
+export type LineList = components['schemas']['LineList'];
 export type ListCircuitsReply = components['schemas']['ListCircuitsReply'];
 export type ListProvidersReply = components['schemas']['ListProvidersReply'];
 export type ListedProvider = components['schemas']['ListedProvider'];
@@ -4606,6 +5117,8 @@ export type Preference = components['schemas']['Preference'];
 export type PreferenceInput = components['schemas']['PreferenceInput'];
 export type PreferenceList = components['schemas']['PreferenceList'];
 export type PreferenceReply = components['schemas']['PreferenceReply'];
+export type PriceDriftData = components['schemas']['PriceDriftData'];
+export type PriceDriftEvent = components['schemas']['PriceDriftEvent'];
 export type PriceListing = components['schemas']['PriceListing'];
 export type Project = components['schemas']['Project'];
 export type ProjectInput = components['schemas']['ProjectInput'];
@@ -5084,6 +5597,69 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listArchivedDays: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List the days of the ledger that are in the archive */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArchiveReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    verifyArchivedDay: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ArchiveVerifyInput"];
+            };
+        };
+        responses: {
+            /** @description Read an archived day back and compare it with its manifest */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArchiveVerifyReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             429: components["responses"]["TooManyRequests"];
@@ -5603,6 +6179,247 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getBillingReport: {
+        parameters: {
+            query?: {
+                /** @description UTC month, `YYYY-MM`. */
+                month?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Compare a month of the ledger with the reports of the providers */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BillingReport"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createBillingAccount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BillingAccountInput"];
+            };
+        };
+        responses: {
+            /** @description Store an admin key with which the gateway reads reports */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BillingAccountReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteBillingAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Delete a billing account with its lines and adjustments */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deleted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateBillingAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BillingAccountPatch"];
+            };
+        };
+        responses: {
+            /** @description Change the name, admin key or threshold of a billing account */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BillingAccountReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    checkBillingAccount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CheckInput"];
+            };
+        };
+        responses: {
+            /** @description Read the provider’s reports of a month now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountReportReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listBillingLines: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+                /** @description UTC month, `YYYY-MM`. */
+                month?: string;
+                /** @description Sums per day (the default), hour, key or model; `line`: no sums. */
+                by?: "day" | "hour" | "key" | "model" | "line";
+                day?: string;
+                /** @description The redacted key, exactly. */
+                key?: string;
+                model?: string;
+                state?: "match" | "pending" | "drift" | "unbilled" | "unattributed";
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List differences by day, hour, key or model */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LineList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createBillingAdjustment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AdjustmentInput"];
+            };
+        };
+        responses: {
+            /** @description Accept a difference of a month, with a reason */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdjustmentReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -6145,7 +6962,7 @@ export interface operations {
     listEvents: {
         parameters: {
             query?: {
-                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold";
+                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
                 /** @description Events of this agent; the agent may have been deleted. */
                 agentId?: string;
                 start?: string;
@@ -8178,7 +8995,7 @@ export interface operations {
                 limit?: number;
                 offset?: number;
                 status?: "pending" | "success" | "failed";
-                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold";
+                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
                 /** @description Only those made from then on, */
                 start?: string;
                 /** @description and before then. */
@@ -8758,6 +9575,94 @@ export interface operations {
                  *     }
                  */
                 "application/json": components["schemas"]["CredentialAcceptedEvent"];
+            };
+        };
+        responses: {
+            /** @description Received. Anything else is tried again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onCredentialUsedElsewhere: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old secret during a rotation. */
+                "X-Webhook-Signature": string;
+                /** @description `v1=` and the signature for each valid secret: two during a rotation. */
+                "X-Webhook-Signatures": string;
+                /** @description The name of the event. */
+                "X-Webhook-Event": string;
+                /** @description The id of the delivery, the same on every retry. */
+                "X-Webhook-Delivery": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event": "credential.used_elsewhere",
+                 *       "timestamp": "2026-01-31T12:00:00.000Z",
+                 *       "data": {
+                 *         "providerSlug": "openai",
+                 *         "keyLabel": "sk-abc***xyz",
+                 *         "day": "2000-01-01",
+                 *         "unattributedCents": 1250,
+                 *         "orgId": "00000000-0000-0000-0000-000000000000"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["CredentialUsedElsewhereEvent"];
+            };
+        };
+        responses: {
+            /** @description Received. Anything else is tried again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onPriceDrift: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old secret during a rotation. */
+                "X-Webhook-Signature": string;
+                /** @description `v1=` and the signature for each valid secret: two during a rotation. */
+                "X-Webhook-Signatures": string;
+                /** @description The name of the event. */
+                "X-Webhook-Event": string;
+                /** @description The id of the delivery, the same on every retry. */
+                "X-Webhook-Delivery": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event": "price.drift",
+                 *       "timestamp": "2026-01-31T12:00:00.000Z",
+                 *       "data": {
+                 *         "providerSlug": "openai",
+                 *         "model": "gpt-5-mini",
+                 *         "day": "2000-01-01",
+                 *         "pricesFile": "{\"openai\":{\"models\":{\"gpt-5-mini\":[{\"from\":\"2000-01-01\",\"inputPerMTok\":0.3}]}}}",
+                 *         "orgId": "00000000-0000-0000-0000-000000000000"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["PriceDriftEvent"];
             };
         };
         responses: {

@@ -45,6 +45,7 @@ interface AgentsDependencies {
 interface AgentsModule {
   /** Detects accounts whose calls are rejected by their provider; for the usage ingest. */
   readonly usageObserver: UsageObserver;
+  readonly customProviders: CustomProviderService;
   start(): void;
   stop(): Promise<void>;
 }
@@ -87,6 +88,7 @@ export function buildAgentsAndProviders(
   const background = new BackgroundTasks(log);
   return {
     usageObserver: tests,
+    customProviders,
     start() {
       background.runEvery('credential tests', RETEST_POLL_INTERVAL_MS, () => tests.retestDue(Date.now()));
       background.runEvery('expiry of rescheduled keys', RESCHEDULED_KEYS_INTERVAL_MS, () =>

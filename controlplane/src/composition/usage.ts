@@ -41,6 +41,8 @@ interface UsageDependencies {
   readonly metrics: Metrics;
   /** Called in this order, in the transaction that commits the usage. */
   readonly observers: readonly UsageObserver[];
+  /** Whether retention may drop the partition of a day. */
+  readonly mayDropDay: (dayMs: number) => Promise<boolean>;
 }
 
 export interface UsageModule {
@@ -53,7 +55,7 @@ export interface UsageModule {
 
 export function buildUsage(
   app: App,
-  { config, log, sql, reads, ingestSql, metrics, observers }: UsageDependencies,
+  { config, log, sql, reads, ingestSql, metrics, observers, mayDropDay }: UsageDependencies,
 ): UsageModule {
   const partitions = new UsagePartitions(sql, config.usageLogRetentionDays);
   const ingestMetrics = createIngestMetrics(metrics.registry, () => metrics.countDatabaseRewind('usage'));
@@ -67,7 +69,7 @@ export function buildUsage(
   if (spans !== null) ingest.onCommitted = (entries) => spans.enqueue(entries);
   const background = new BackgroundTasks(log);
   const retentionDays = { logs: config.usageLogRetentionDays, rejections: config.rejectionRetentionDays };
-  const retention = new UsageRetention(sql, retentionDays, log);
+  const retention = new UsageRetention(sql, retentionDays, log, mayDropDay);
   const days = new DailyRollups(sql, log);
   const hours = new HourlyDimensionRollups(sql);
   const searches = new LogSearchIndexes(sql, log);

@@ -162,6 +162,48 @@ export const EVENT_TYPES = {
     sample: SAMPLE_CREDENTIAL,
     mailedFields: ['providerSlug'],
   }),
+  'credential.used_elsewhere': defineEvent({
+    title: 'Provider key used elsewhere',
+    description:
+      'The provider bills calls of a key that the gateway did not make: another program has the key. Sent once per key and day, from the threshold of the billing account on.',
+    severity: 'critical',
+    schema: ClosedObject({
+      providerSlug: Type.String(),
+      keyLabel: Type.String({ description: 'The key as the provider shows it.' }),
+      day: Type.String(),
+      unattributedCents: Cents,
+      orgId: Id,
+    }),
+    sample: {
+      providerSlug: 'openai',
+      keyLabel: 'sk-abc***xyz',
+      day: '2000-01-01',
+      unattributedCents: 1_250,
+      orgId: NIL_UUID,
+    },
+    mailedFields: ['providerSlug', 'unattributedCents'],
+  }),
+  'price.drift': defineEvent({
+    title: 'Price differs from the bill',
+    description:
+      'The provider bills a model at another price than the gateway. Sent once per billing account, model and month.',
+    severity: 'warning',
+    schema: ClosedObject({
+      providerSlug: Type.String(),
+      model: Type.String(),
+      day: Type.String({ description: 'First day with that price.' }),
+      pricesFile: Type.String({ description: 'The entry of PRICES_FILE that removes the difference.' }),
+      orgId: Id,
+    }),
+    sample: {
+      providerSlug: 'openai',
+      model: 'gpt-5-mini',
+      day: '2000-01-01',
+      pricesFile: '{"openai":{"models":{"gpt-5-mini":[{"from":"2000-01-01","inputPerMTok":0.3}]}}}',
+      orgId: NIL_UUID,
+    },
+    mailedFields: ['providerSlug', 'model'],
+  }),
   'webhook.paused': defineEvent({
     title: 'Webhook paused',
     description: 'An endpoint was paused because every attempt failed.',

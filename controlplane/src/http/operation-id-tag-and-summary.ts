@@ -16,6 +16,7 @@ export const API_TAGS = {
   Providers: 'Built-in providers and custom providers of the organization.',
   Accounts: 'Provider accounts: the credentials of agents for providers, own or shared.',
   Usage: 'Requests, tokens, cost, latency and rejections from the ledger.',
+  Billing: 'Reconciliation of the ledger with the usage and cost reports of providers.',
   Webhooks: 'Webhook endpoints, their deliveries and secrets.',
   Events: 'Events of an organization, and the members who get them by e-mail.',
   Audit: 'The audit trail: who changed what.',

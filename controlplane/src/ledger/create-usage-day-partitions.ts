@@ -63,6 +63,12 @@ export const startOfUtcDay = (ms: number): number => ms - (ms % DAY_MS);
 export const partitionName = (dayMs: number): string =>
   `usage_records_${new Date(dayMs).toISOString().slice(0, 10).replaceAll('-', '')}`;
 
+/** UTC midnight (Unix ms) of a partition's day. */
+export function partitionDayMs(name: string): number {
+  const day = name.slice(-8);
+  return Date.UTC(Number(day.slice(0, 4)), Number(day.slice(4, 6)) - 1, Number(day.slice(6)));
+}
+
 async function createPartition(tx: Tx, dayMs: number): Promise<void> {
   const name = partitionName(dayMs);
   await tx`select pg_advisory_xact_lock(hashtext('usage_partitions'))`;

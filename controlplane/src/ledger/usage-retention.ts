@@ -12,7 +12,7 @@ import { deleteInBatches, ROWS_PER_BATCH } from '../db/delete-in-batches.js';
 import type { Sql } from '../db/postgres-client.js';
 import { type ReservedConnection, withReservedConnection } from '../db/reserved-connection.js';
 import { closeOldResultFilesAndDeleteEntries, createDeferredUsageIndexIfMissing } from './close-batch-result-files.js';
-import { partitionName, startOfUtcDay } from './create-usage-day-partitions.js';
+import { partitionDayMs, partitionName, startOfUtcDay } from './create-usage-day-partitions.js';
 import { deleteOldCommitMarks } from './lost-commit-detection.js';
 
 /** Hourly reports reach back 90 days. A late record rebuilds its day from all hours of that day. */
@@ -39,6 +39,8 @@ export class UsageRetention {
     readonly sql: Sql,
     readonly retentionDays: RetentionDays,
     readonly log: Logger,
+    /** Whether the partition of a day (UTC midnight, Unix ms) may go. */
+    readonly mayDropDay: (dayMs: number) => Promise<boolean> = async () => true,
   ) {}
 
   /** Does nothing while another control plane sweeps. */
@@ -118,13 +120,17 @@ export class UsageRetention {
       select relname as name from pg_class c
        where relname ~ '^usage_records_\\d{8}$' and relkind = 'r' and relname < ${partitionName(beforeMs)}
          and not exists (select from pg_inherits i where i.inhrelid = c.oid)`;
+    const droppable: string[] = [];
     for (const { name, pending } of partitions) {
       if (this.#stopped) return 0;
+      if (!pending && !(await this.mayDropDay(partitionDayMs(name)))) continue;
+      droppable.push(name);
       const how = pending ? 'finalize' : 'concurrently';
       await this.#runCancellable(connection.unsafe(`alter table usage_records detach partition ${name} ${how}`));
     }
-    for (const { name } of [...partitions, ...detached]) await connection.unsafe(`drop table ${name}`);
-    return partitions.length + detached.length;
+    const names = [...droppable, ...detached.map(({ name }) => name)];
+    for (const name of names) await connection.unsafe(`drop table ${name}`);
+    return names.length;
   }
 
   async #runCancellable(query: Promise<unknown> & { cancel(): void }): Promise<void> {

@@ -7,6 +7,7 @@ export interface EncryptedTable {
     | 'provider_accounts'
     | 'credentials'
     | 'webhook_endpoints'
+    | 'billing_accounts'
     | 'webhook_previous_secrets'
     | 'sso_connections'
     | 'second_factor_secrets'
@@ -21,6 +22,7 @@ export const ENCRYPTED_TABLES: readonly EncryptedTable[] = [
   { name: 'provider_accounts', purpose: 'account' },
   { name: 'credentials', purpose: 'credential' },
   { name: 'webhook_endpoints', purpose: 'webhook' },
+  { name: 'billing_accounts', purpose: 'billing' },
   { name: 'webhook_previous_secrets', purpose: 'webhook' },
   { name: 'sso_connections', purpose: 'sso' },
   // A view of second_factors.

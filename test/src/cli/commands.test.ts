@@ -14,6 +14,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Stack, TENANT_PASSWORD, type Tenant } from '../fixtures/stack.js';
 import { waitUntil } from '../fixtures/wait-until.js';
+import { BILLING_ADMIN_KEY, BillingReportsStandIn } from '../stand-in-providers/billing-reports.js';
 import { PROVIDER_CREDENTIALS } from '../stand-in-providers/provider-credentials.js';
 import { AcgCommand, type ProcessResult } from './acg-command.js';
 
@@ -22,6 +23,7 @@ const DOCUMENT = JSON.parse(
   readFileSync(fileURLToPath(new URL('../../../controlplane/openapi.json', import.meta.url)), 'utf8'),
 );
 const openai = new OpenAiStandIn();
+const billing = new BillingReportsStandIn();
 let stack: Stack;
 let tenant: Tenant;
 let acg: AcgCommand;
@@ -29,7 +31,8 @@ let gateway = '';
 
 beforeAll(async () => {
   await openai.start();
-  stack = await Stack.start({ providers: { openai: openai.origin } });
+  await billing.start();
+  stack = await Stack.start({ providers: { openai: openai.origin, anthropic: billing.origin } });
   tenant = await stack.signUpTenant();
   gateway = (await stack.addDataPlane()).url;
   acg = new AcgCommand({ ACG_URL: stack.apiUrl, ACG_GATEWAY_URL: gateway });
@@ -39,6 +42,7 @@ afterAll(async () => {
   acg?.removeHome();
   await stack?.stop();
   await openai.close();
+  await billing.close();
 });
 
 /** Closed schemas: an additional field is an error, too. */
@@ -171,6 +175,22 @@ test('every command, in an order in which each finds what it needs', async () =>
   await walk('GET /v1/usage/refusals', ['usage', 'refusals']);
   await walk('GET /v1/usage/export', ['usage', 'export', ...A]);
   await walk('GET /v1/usage/agents', ['top', '--once']);
+  await walk('GET /v1/archive', ['archive', 'ls']);
+  await own(['archive', 'verify'], []);
+  const adminKey = { input: BILLING_ADMIN_KEY };
+  await walk('POST /v1/billing/accounts', ['bill', 'add', 'anthropic', '--key-stdin'], adminKey);
+  const check = await walk('GET /v1/billing', ['bill', 'check']);
+  expect(check.json.accounts).toMatchObject([{ state: 'match', problem: null }]);
+  await walk('PATCH /v1/billing/accounts/{id}', ['bill', 'set', 'anthropic', '--alert', '5', '--key-stdin'], {
+    input: 'sk-admin-of-nobody-0123456789',
+  });
+  const failed = await acg.run(['bill', 'check']);
+  expect([failed.code, failed.stderr]).toEqual([1, expect.stringContaining('rejects the admin key')]);
+  await walk('GET /v1/billing', ['bill', 'ls', '--month', check.json.month]);
+  await walk('GET /v1/billing/accounts/{id}/lines', ['bill', 'lines', 'anthropic', '--by', 'model']);
+  const adjust = ['bill', 'adjust', 'anthropic', '--month', '2026-01', '--amount', '-1.5', '--reason', 'accepted'];
+  await walk('POST /v1/billing/adjustments', adjust);
+  await walk('DELETE /v1/billing/accounts/{id}', ['bill', 'rm', 'anthropic', '--yes']);
   await own(['status'], { ok: true, gateway: { url: gateway } });
   await own(['doctor', ...A], { ok: true });
   await own(['open'], { url: expect.stringMatching(/^http/) });

@@ -220,6 +220,7 @@ const EXPIRATIONS: Readonly<Record<string, ExpirationCase>> = {
 
 /** Expiries that other files test, and columns that record progress. */
 const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
+  'billing_accounts.leased_until': 'reconciliation.test.ts: a check whose lease has ended changes nothing',
   'throttle_windows.expires_at': 'throttle.test.ts: the window of an address begins anew when it has ended',
   'throttle_marks.expires_at': 'throttle.test.ts: what has ended is pruned',
   'circuits.open_until': 'circuit.test.ts: the cooldown ends by itself',
@@ -442,6 +443,7 @@ test('expiries: the IP of a successful login is known for 30 days', async () => 
 
 /** Tests that a result without its lease changes nothing are elsewhere. */
 const LEASES: Readonly<Record<string, string>> = {
+  'billing_accounts.lease': 'reconciliation.test.ts: a check whose lease has ended changes nothing',
   'circuit_probes.lease': 'circuit.test.ts: a success that a data plane reports by itself counts once',
   'webhook_deliveries.lease': 'fairness.test.ts: a result without the lease is written nowhere',
 };

@@ -11,7 +11,9 @@ const STATISTICS_REASON = 'how providers were doing';
 /** Reasons why rows of these tables give no access and send nothing once everything in `SUSPENDABLE` is suspended. */
 const EXEMPT_TABLES: Readonly<Record<string, string>> = {
   agents: 'an agent is called with a gateway token, and calls with an account: both are suspended',
+  archive_days: LEDGER_REASON,
   audit_entries: 'the record of what was done',
+  billing_accounts: 'an admin key with which only the gateway reads reports; no call of an agent can use it',
   booked_files: LEDGER_REASON,
   booked_lines: LEDGER_REASON,
   circuits: 'how providers were doing, and a hold, which ends within a day',

@@ -114,6 +114,14 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
     summary: 'review resources created before the e-mail address was verified',
     load: async () => (await import('./resources/suspended-items-created-unverified.js')).registerSuspendedCommands,
   },
+  bill: {
+    summary: 'compare the ledger with the bills of providers',
+    load: async () => (await import('./resources/billing.js')).registerBillCommands,
+  },
+  archive: {
+    summary: 'list and verify the archive of the ledger',
+    load: async () => (await import('./reports/archive.js')).registerArchiveCommands,
+  },
   logs: {
     topic: 'Observe',
     summary: 'search calls; -f follows new ones',

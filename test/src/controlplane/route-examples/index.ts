@@ -4,6 +4,7 @@
  */
 import type { ApiResponse } from '../../fixtures/api-call.js';
 import type { Member } from '../../fixtures/control-plane.js';
+import { BILLING_EXAMPLES } from './billing.js';
 import { EVENT_EXAMPLES } from './events.js';
 import { IDENTITY_EXAMPLES } from './identity.js';
 import { PROVISIONING_EXAMPLES } from './provisioning.js';
@@ -15,6 +16,7 @@ export const EXAMPLES: Examples = {
   ...PROVISIONING_EXAMPLES,
   ...EVENT_EXAMPLES,
   ...USAGE_EXAMPLES,
+  ...BILLING_EXAMPLES,
 };
 
 interface RouteKey {

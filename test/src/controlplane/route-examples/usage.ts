@@ -8,6 +8,13 @@ const agentId = async ({ plane, owner }: ExampleContext): Promise<string> =>
 const ofOneAgent = { prepare: async (context: ExampleContext) => ({ params: { agentId: await agentId(context) } }) };
 
 export const USAGE_EXAMPLES: Examples = {
+  'GET /v1/archive': { prepare: () => ({}) },
+  'POST /v1/archive/verify': {
+    // Without ARCHIVE_URL there is nothing to verify.
+    success: 409,
+    prepare: () => ({ body: { day: '2026-01-12' } }),
+    unaudited: 'nothing of an organization changes',
+  },
   'GET /v1/usage/summary': { otherProject: 200, prepare: async () => ({}) },
   'GET /v1/usage/timeseries': { otherProject: 200, prepare: async () => ({}) },
   'GET /v1/usage/breakdown': { otherProject: 200, prepare: async () => ({ query: { by: 'model' } }) },

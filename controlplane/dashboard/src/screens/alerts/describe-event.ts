@@ -33,6 +33,10 @@ export function describeEvent(event: string, data: Data): string {
       return 'Not in use until you enter a new one.';
     case 'credential.accepted':
       return 'Calls are accepted again.';
+    case 'credential.used_elsewhere':
+      return `${formatCents(numberOrZero(data.unattributedCents))} of ${String(data.keyLabel)} on ${String(data.day)} did not pass the gateway.`;
+    case 'price.drift':
+      return `${String(data.model)} is billed at another price since ${String(data.day)}.`;
     case 'webhook.paused':
       return `${formatCount(numberOrZero(data.failedAttempts))} attempts failed.`;
     default:

@@ -1,0 +1,135 @@
+/** SQL of the archive: reads a day of an organization in bounded batches, and records what is verified. */
+import { HOUR_MS } from '@acg/base/time-and-money-units';
+import type { Sql } from '../db/postgres-client.js';
+import { partitionDayMs } from '../ledger/create-usage-day-partitions.js';
+import { FOCUS_COLUMNS, NAME_JOINS, selectAsText, USAGE_COLUMNS } from './archive-columns.js';
+import type { TextRow } from './part-writer.js';
+
+/** About 1.5 MB in this process. */
+const ROWS_PER_BATCH = 1_000;
+
+const USAGE_SELECT = USAGE_COLUMNS.map(selectAsText).join(', ');
+const FOCUS_SELECT = FOCUS_COLUMNS.map(selectAsText).join(', ');
+
+interface Position {
+  readonly startedAt: string;
+  readonly id: string;
+}
+
+/** Yields the records of the day in order of time; null rows are never yielded. */
+export async function* readUsage(sql: Sql, orgId: string, dayMs: number, toMs: number): AsyncGenerator<TextRow[]> {
+  let after: Position | null = null;
+  for (;;) {
+    const from: Position | null = after;
+    const rows: (TextRow & { readonly position_at: string })[] = await sql`
+      select ${sql.unsafe(USAGE_SELECT)}, r.started_at::text as position_at from usage_records r ${sql.unsafe(NAME_JOINS)}
+       where r.org_id = ${orgId} and r.started_at < ${new Date(toMs)}
+         and ${
+           from === null
+             ? sql`r.started_at >= ${new Date(dayMs)}`
+             : sql`(r.started_at, r.id) > (${from.startedAt}::text::timestamptz, ${from.id}::uuid)`
+         }
+       order by r.started_at, r.id limit ${ROWS_PER_BATCH}`;
+    if (rows.length === 0) return;
+    yield rows;
+    if (rows.length < ROWS_PER_BATCH) return;
+    const last = rows.at(-1)!;
+    after = { startedAt: last.position_at, id: last.id! };
+  }
+}
+
+/** Charges of one hour: one row per project, agent, key, provider and model. */
+export const readCharges = (sql: Sql, orgId: string, hour: Date) =>
+  sql<TextRow[]>`
+    with r as (
+      select org_id, date_trunc('hour', started_at, 'UTC') as hour, project_id, agent_id, key_id, provider_slug, model,
+             count(*) as requests, sum(cost_nanos)::bigint as cost_nanos,
+             sum(tokens_in_uncached + tokens_cache_read + tokens_cache_write + tokens_out)::bigint as tokens
+        from usage_records
+       where org_id = ${orgId} and started_at >= ${hour} and started_at < ${new Date(hour.getTime() + HOUR_MS)}
+       group by 1, 2, 3, 4, 5, 6, 7)
+    select ${sql.unsafe(FOCUS_SELECT)} from r left join organizations o on o.id = r.org_id ${sql.unsafe(NAME_JOINS)}
+     order by r.agent_id, r.key_id, r.provider_slug, r.model, r.project_id`;
+
+export interface DaySums {
+  readonly rows: number;
+  /** Decimal text. */
+  readonly costNanos: string;
+}
+
+export async function sumDay(sql: Sql, orgId: string, dayMs: number, toMs: number): Promise<DaySums> {
+  const [row] = await sql<DaySums[]>`
+    select count(*) as rows, coalesce(sum(cost_nanos), 0)::text as "costNanos" from usage_records
+     where org_id = ${orgId} and started_at >= ${new Date(dayMs)} and started_at < ${new Date(toMs)}`;
+  return row!;
+}
+
+/** UTC midnights of the days that the ledger has, oldest first. */
+export async function listPartitionDays(sql: Sql): Promise<readonly number[]> {
+  const rows = await sql<{ name: string }[]>`
+    select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
+     where i.inhparent = 'usage_records'::regclass and c.relname ~ '^usage_records_\\d{8}$' order by 1`;
+  return rows.map(({ name }) => partitionDayMs(name));
+}
+
+/** Organizations of the day whose records differ in number or sum from what the archive has, and those it lacks. */
+export async function listUnarchived(sql: Sql, dayMs: number, toMs: number): Promise<readonly string[]> {
+  const rows = await sql<{ orgId: string }[]>`
+    select u.org_id as "orgId" from (
+      select org_id, count(*) as rows, sum(cost_nanos)::bigint as cost_nanos from usage_records
+       where started_at >= ${new Date(dayMs)} and started_at < ${new Date(toMs)} group by org_id) u
+     where not exists (select from archive_days d where d.org_id = u.org_id and d.day = ${new Date(dayMs)}
+       and d.rows = u.rows and d.cost_nanos = u.cost_nanos)
+     order by 1`;
+  return rows.map(({ orgId }) => orgId);
+}
+
+export interface ArchivedDay extends DaySums {
+  readonly day: string;
+  readonly files: number;
+  readonly bytes: number;
+  readonly verifiedAt: Date;
+}
+
+export async function recordArchivedDay(
+  sql: Sql,
+  orgId: string,
+  { day, rows, costNanos, files, bytes }: Omit<ArchivedDay, 'verifiedAt'>,
+): Promise<void> {
+  await sql`
+    insert into archive_days (org_id, day, rows, cost_nanos, files, bytes, verified_at)
+    values (${orgId}, ${day}, ${rows}, ${costNanos}::text::bigint, ${files}, ${bytes}, now())
+    on conflict (org_id, day) do update set rows = excluded.rows, cost_nanos = excluded.cost_nanos,
+      files = excluded.files, bytes = excluded.bytes, verified_at = excluded.verified_at`;
+}
+
+const columns = (sql: Sql) => sql`
+  day::text, rows, cost_nanos::text as "costNanos", files, bytes, verified_at as "verifiedAt"`;
+
+export const listArchivedDays = (sql: Sql, orgId: string, limit: number, offset: number) =>
+  sql<ArchivedDay[]>`
+    select ${columns(sql)} from archive_days where org_id = ${orgId} order by day desc limit ${limit} offset ${offset}`;
+
+export async function countArchivedDays(sql: Sql, orgId: string): Promise<number> {
+  const [row] = await sql<{ total: number }[]>`select count(*) as total from archive_days where org_id = ${orgId}`;
+  return row!.total;
+}
+
+export async function loadArchivedDay(sql: Sql, orgId: string, day: string): Promise<ArchivedDay | null> {
+  const [row] = await sql<ArchivedDay[]>`
+    select ${columns(sql)} from archive_days where org_id = ${orgId} and day = ${day}`;
+  return row ?? null;
+}
+
+export async function listCompleteDays(sql: Sql): Promise<ReadonlySet<number>> {
+  const rows = await sql<{ day: string }[]>`select day::text from archive_complete_days`;
+  return new Set(rows.map(({ day }) => Date.parse(day)));
+}
+
+export async function markComplete(sql: Sql, dayMs: number): Promise<void> {
+  await sql`insert into archive_complete_days (day) values (${new Date(dayMs)})
+            on conflict (day) do update set completed_at = now()`;
+}
+
+export const unmarkComplete = (sql: Sql, dayMs: number) => sql`
+  delete from archive_complete_days where day = ${new Date(dayMs)}`;

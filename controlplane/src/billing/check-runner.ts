@@ -1,0 +1,190 @@
+/**
+ * Runs checks of billing accounts: reads the provider's report, compares it with the ledger and replaces the lines of
+ * the month in one transaction, with the events that follow. A lease keeps a second check of the account out; a failed
+ * check changes no line and states its problem.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Logger } from '@acg/base/log';
+import { DAY_MS, HOUR_MS, NANOS_PER_CENT } from '@acg/base/time-and-money-units';
+import type { Sql, Tx } from '../db/postgres-client.js';
+import { appendEvent } from '../events/append-events.js';
+import type { OperatorPrices } from '../prices/operator-prices.js';
+import { decryptCredentials } from '../provider-accounts/credential-encryption.js';
+import type { DecryptionError, Vault } from '../vault/aes-gcm-vault.js';
+import { type LeasedAccount, leaseAccount, recordCheck, releaseAccount } from './account-store.js';
+import { ReportProblem } from './apis/report-client.js';
+import * as lines from './line-store.js';
+import { listPricesOf } from './list-prices.js';
+import { presentDrifts, toDriftRows } from './price-drift-views.js';
+import { REPORT_APIS, type ReportReader } from './read-report.js';
+import { reconcile } from './reconcile.js';
+import type { DayRange, ProviderReport } from './report/provider-report.js';
+
+/** Providers complete their usage within minutes and their costs within a day; one more day is margin. */
+const SETTLED_AFTER_MS = 2 * DAY_MS;
+const CHECK_MAX_MS = 10 * 60_000;
+/** Longer than a check takes, so that a lease ends only with its process. */
+const LEASE_MS = 15 * 60_000;
+const RETRY_AFTER_MS = HOUR_MS;
+/** Hour of the nightly check in UTC, and the minutes over which accounts are spread. */
+const NIGHTLY_HOUR = 3;
+const SPREAD_MINUTES = 120;
+/** The previous month is checked again until its last costs are final. */
+const PREVIOUS_MONTH_DAYS = 5;
+const CHECKS_PER_TURN = 20;
+
+interface CheckOutcome {
+  /** Null: the check succeeded. */
+  readonly problem: string | null;
+}
+
+interface Dependencies {
+  readonly sql: Sql;
+  readonly vault: Vault;
+  readonly log: Logger;
+  readonly prices: OperatorPrices;
+  readonly reader: ReportReader;
+  /** Days for which the ledger keeps records. */
+  readonly retentionDays: number;
+}
+
+export class CheckRunner {
+  readonly #stop = new AbortController();
+
+  constructor(readonly on: Dependencies) {}
+
+  /** Aborts running checks; they change nothing. */
+  stop(): void {
+    this.#stop.abort();
+  }
+
+  /** Runs the nightly checks that are due, one after another. */
+  async runDue(nowMs: number): Promise<void> {
+    for (let done = 0; done < CHECKS_PER_TURN && !this.#stop.signal.aborted; done++) {
+      const account = await leaseAccount(this.on.sql, null, randomUUID(), LEASE_MS);
+      if (account === null) return;
+      const month = monthOf(nowMs);
+      const months = new Date(nowMs).getUTCDate() <= PREVIOUS_MONTH_DAYS ? [previousMonth(month), month] : [month];
+      await this.#check(account, months, nowMs);
+    }
+  }
+
+  /** Checks one month now. Null: another check of the account is running. */
+  async runNow(orgId: string, id: string, month: string, nowMs: number): Promise<CheckOutcome | null> {
+    const account = await leaseAccount(this.on.sql, { orgId, id }, randomUUID(), LEASE_MS);
+    return account === null ? null : this.#check(account, [month], nowMs);
+  }
+
+  async #check(account: LeasedAccount, months: readonly string[], nowMs: number): Promise<CheckOutcome> {
+    const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(CHECK_MAX_MS)]);
+    try {
+      for (const month of months) await this.#checkMonth(account, month, nowMs, signal);
+      await releaseAccount(this.on.sql, account, null, nextNight(account.id, nowMs));
+      return { problem: null };
+    } catch (error) {
+      const problem = describeProblem(error);
+      this.on.log.warn({ billingAccountId: account.id, orgId: account.orgId, err: error }, 'billing check failed');
+      await releaseAccount(this.on.sql, account, problem, new Date(nowMs + RETRY_AFTER_MS));
+      return { problem };
+    }
+  }
+
+  async #checkMonth(account: LeasedAccount, month: string, nowMs: number, signal: AbortSignal): Promise<void> {
+    const { sql, vault, prices, reader } = this.on;
+    const range = this.#checkedRange(month, nowMs);
+    if (range === null) {
+      const kept = `${this.on.retentionDays} days`;
+      throw new ReportProblem(
+        `The ledger holds no records of ${month}: it keeps them for ${kept}. Check a later month.`,
+      );
+    }
+    const { id, orgId, api, providerSlug, sealed } = account;
+    const adminKey = vault.decrypt({ purpose: 'billing', orgId, id }, sealed);
+    const report = await reader.read({ orgId, api, providerSlug, adminKey }, range, nowMs, signal);
+    await this.#recordHeldKeys(account, report);
+    const { bucketMs } = REPORT_APIS[api];
+    const booked = await lines.sumLedger(sql, { orgId, billingAccountId: id, providerSlug, bucketMs, ...range });
+    const custom = await reader.customProviders.own(orgId);
+    const result = reconcile({
+      booked,
+      report,
+      heldLabels: new Set(await lines.listHeldLabels(sql, id)),
+      listPrices: listPricesOf(prices, custom, providerSlug),
+      settledBeforeMs: nowMs - SETTLED_AFTER_MS,
+    });
+    await sql.begin(async (tx) => {
+      if (!(await isLeased(tx, account))) throw new ReportProblem('Another check of this account took over.');
+      await lines.replaceLines(tx, id, range, result.lines);
+      await lines.replaceDrifts(tx, id, range, toDriftRows(result.drifts));
+      await this.#appendEvents(tx, account, month, range);
+      await recordCheck(tx, id, month);
+    });
+  }
+
+  /** The days of the month that have begun and whose records are kept; null: none. */
+  #checkedRange(month: string, nowMs: number): DayRange | null {
+    const { fromMs, toMs } = lines.monthRange(month);
+    const today = nowMs - (nowMs % DAY_MS);
+    const from = Math.max(fromMs, today - (this.on.retentionDays - 1) * DAY_MS);
+    const to = Math.min(toMs, today + DAY_MS);
+    return from < to ? { fromMs: from, toMs: to } : null;
+  }
+
+  async #recordHeldKeys({ id, orgId, providerSlug }: LeasedAccount, { keys }: ProviderReport): Promise<void> {
+    const { sql, vault, log } = this.on;
+    const held = (await lines.listHolders(sql, orgId, providerSlug)).map((holder): lines.HeldKey => {
+      const credentials = decryptCredentials(vault, log, orgId, holder);
+      const secrets = credentials === null ? [] : Object.values(credentials);
+      const key = keys.find(({ matches }) => secrets.some((secret) => matches(secret)));
+      return { accountId: holder.id, keyLabel: key?.label ?? null, rotatedAt: holder.rotatedAt };
+    });
+    await lines.recordHeldKeys(sql, id, held);
+  }
+
+  async #appendEvents(tx: Tx, account: LeasedAccount, month: string, range: DayRange): Promise<void> {
+    const { id, orgId, providerSlug, alertCents } = account;
+    const leaks = await lines.listUnattributed(tx, id, range, alertCents * NANOS_PER_CENT);
+    for (const { keyLabel, day, nanos } of leaks) {
+      if (!(await lines.markAlert(tx, id, 'credential.used_elsewhere', `${keyLabel} ${day}`))) continue;
+      const unattributedCents = Math.floor(nanos / NANOS_PER_CENT);
+      await appendEvent(tx, orgId, 'credential.used_elsewhere', {
+        providerSlug,
+        keyLabel,
+        day,
+        unattributedCents,
+        orgId,
+      });
+    }
+    const drifts = presentDrifts(await lines.listDrifts(tx, orgId, month), new Map([[id, providerSlug]]));
+    for (const { model, since, pricesFile } of drifts) {
+      if (!(await lines.markAlert(tx, id, 'price.drift', `${model} ${month}`))) continue;
+      await appendEvent(tx, orgId, 'price.drift', { providerSlug, model, day: since, pricesFile, orgId });
+    }
+  }
+}
+
+async function isLeased(tx: Tx, { id, lease }: LeasedAccount): Promise<boolean> {
+  const rows = await tx`select 1 from billing_accounts where id = ${id} and lease = ${lease} for update`;
+  return rows.length > 0;
+}
+
+function describeProblem(error: unknown): string {
+  if (error instanceof ReportProblem) return error.message;
+  const { name } = error as DecryptionError;
+  if (name === 'DecryptionError') return 'The stored admin key cannot be decrypted: enter it again.';
+  if (name === 'AbortError' || name === 'TimeoutError') return 'The check was interrupted. The next check tries again.';
+  return 'The check failed for a reason of the gateway, which its log states. The next check tries again.';
+}
+
+export const monthOf = (ms: number): string => new Date(ms).toISOString().slice(0, 7);
+
+function previousMonth(month: string): string {
+  return monthOf(lines.monthRange(month).fromMs - DAY_MS);
+}
+
+/** Spread by account, so that the checks of all organizations do not reach a provider at once. */
+function nextNight(id: string, nowMs: number): Date {
+  const minute = Number.parseInt(id.slice(-4), 16) % SPREAD_MINUTES;
+  const tonight = nowMs - (nowMs % DAY_MS) + NIGHTLY_HOUR * HOUR_MS + minute * 60_000;
+  return new Date(tonight > nowMs ? tonight : tonight + DAY_MS);
+}

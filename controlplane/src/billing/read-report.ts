@@ -1,0 +1,65 @@
+/** Reads the report of a billing account from the provider's API, at the provider's address. */
+import type { Dialer } from '@acg/base/dialer/dialer';
+import { createUndiciConnector } from '@acg/base/dialer/undici-connector';
+import { DAY_MS, HOUR_MS } from '@acg/base/time-and-money-units';
+import { Agent } from 'undici';
+import { splitBaseUrl } from '../providers/catalogue/built-in-provider.js';
+import type { Catalogue } from '../providers/catalogue/catalogue.js';
+import type { CustomProviderService } from '../providers/custom/custom-provider-service.js';
+import { anthropicHeaders, readAnthropicReport } from './apis/anthropic.js';
+import { openAiHeaders, readOpenAiReport } from './apis/openai.js';
+import { openRouterHeaders, readOpenRouterReport } from './apis/openrouter.js';
+import { ReportClient, ReportProblem } from './apis/report-client.js';
+import type { DayRange, ProviderReport } from './report/provider-report.js';
+import type { BillingApi } from './schema.js';
+
+interface Api {
+  readonly headers: (adminKey: string) => Readonly<Record<string, string>>;
+  readonly read: (client: ReportClient, range: DayRange, nowMs: number) => Promise<ProviderReport>;
+  /** Length of the buckets of usage. */
+  readonly bucketMs: number;
+}
+
+export const REPORT_APIS: { readonly [Name in BillingApi]: Api } = {
+  openai: { headers: openAiHeaders, read: readOpenAiReport, bucketMs: HOUR_MS },
+  anthropic: { headers: anthropicHeaders, read: readAnthropicReport, bucketMs: HOUR_MS },
+  openrouter: { headers: openRouterHeaders, read: readOpenRouterReport, bucketMs: DAY_MS },
+};
+
+interface ReportSource {
+  readonly orgId: string;
+  readonly api: BillingApi;
+  readonly providerSlug: string;
+  readonly adminKey: string;
+}
+
+export class ReportReader {
+  constructor(
+    readonly catalogue: Catalogue,
+    readonly customProviders: CustomProviderService,
+    readonly dialer: Dialer,
+  ) {}
+
+  /** Throws {@link ReportProblem}. */
+  async read(source: ReportSource, range: DayRange, nowMs: number, signal: AbortSignal): Promise<ProviderReport> {
+    const { api, orgId, adminKey } = source;
+    const { origin, tenant } = await this.#address(source);
+    const dispatcher = new Agent({ connect: createUndiciConnector(this.dialer, tenant ? orgId : null), pipelining: 0 });
+    try {
+      const { headers, read } = REPORT_APIS[api];
+      return await read(new ReportClient(dispatcher, origin, headers(adminKey), signal), range, nowMs);
+    } finally {
+      void dispatcher.destroy().catch(() => undefined);
+    }
+  }
+
+  /** The origin of the provider, which a tenant configured for a custom one. */
+  async #address({ orgId, providerSlug }: ReportSource): Promise<{ origin: string; tenant: boolean }> {
+    const builtIn = this.catalogue.get(providerSlug);
+    if (builtIn?.baseUrl != null) return { origin: splitBaseUrl(builtIn.baseUrl).origin, tenant: false };
+    const custom = (await this.customProviders.own(orgId)).find(({ slug }) => slug === providerSlug);
+    if (custom === undefined)
+      throw new ReportProblem(`The provider ${providerSlug} was deleted: delete this billing account.`);
+    return { origin: splitBaseUrl(custom.baseUrl).origin, tenant: true };
+  }
+}
