@@ -39,9 +39,14 @@ export class EnvReader {
     this.#problems.push(text);
   }
 
-  /** Warnings for the log of the process, one line per deprecated variable that is set. */
+  /** Warnings for the log of the process, one line each. */
   get warnings(): readonly string[] {
     return this.#warnings;
+  }
+
+  /** Adds a line for the log of the process: the value works, and probably not as meant. */
+  warn(text: string): void {
+    this.#warnings.push(text);
   }
 
   /** Declares variables that this release still reads and the next one ignores. Adds a warning for each one that is set. */

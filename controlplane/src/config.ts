@@ -11,6 +11,7 @@ import { Secret } from '@acg/base/secret';
 import { DAY_MS } from '@acg/base/time-and-money-units';
 import { type LinkSecurity, readLinkSecurity } from '@acg/proto/link-tls-or-shared-secret';
 import type { CircuitConfig } from './breaker/breaker-transition-writer.js';
+import { readDatabaseUrl } from './db/database-url.js';
 import type { AbuseThresholds } from './detectors/abuse-event-detector.js';
 import { defaultConnectionLimits, descriptorsMax } from './http/connection-limits-from-descriptors.js';
 import { type OtlpSettings, readOtlpSettings } from './traces/otlp-settings.js';
@@ -60,6 +61,8 @@ export interface Config {
   readonly abuse: AbuseThresholds;
   readonly usageLogRetentionDays: number;
   readonly rejectionRetentionDays: number;
+  /** Null: daily rollups and monthly spend are kept for ever. */
+  readonly rollupRetentionDays: number | null;
   readonly auditRetentionDays: number;
   /** Null: no traces are exported. */
   readonly otlp: OtlpSettings | null;
@@ -94,8 +97,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
   const grpcListen = read.listenAddress('GRPC_LISTEN', '127.0.0.1:9090');
   const ms = (name: string, fallback: number) => readMs(read, name, fallback);
   const count = (name: string, fallback: number) => readPositiveInt(read, name, fallback);
-  const databaseUrl = read.required('DATABASE_URL', 'a postgres:// URL (npm start includes its own database)');
-  if (databaseUrl !== '') read.optionalUrl('DATABASE_URL', ['postgres', 'postgresql']);
+  const databaseUrl = readDatabaseUrl(read, 'a postgres:// URL (npm start includes its own database)');
   const jwtSecrets = read.secrets('JWT_SECRET');
   if (jwtSecrets.length === 0)
     read.addProblem('JWT_SECRET is not set: it must be a random secret of at least 32 bytes');
@@ -109,7 +111,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
     grpcListen,
     connections: readConnectionBounds(read),
     link: readLinkSecurity(read, [grpcListen]),
-    databaseUrl: new Secret(databaseUrl),
+    databaseUrl,
     masterKeys: readMasterKeys(read),
     jwtSecrets,
     publicUrl: (publicUrl?.href ?? `http://${host}:${port}`).replace(/\/+$/, ''),
@@ -132,6 +134,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
     usageLogRetentionDays: read.int('USAGE_LOG_RETENTION_DAYS', { fallback: 90, min: 1, max: 36_500 }),
     // Reports of rejections cover up to 90 days.
     rejectionRetentionDays: read.int('REJECTION_RETENTION_DAYS', { fallback: 400, min: 92, max: 36_500 }),
+    rollupRetentionDays: readRollupRetentionDays(read),
     auditRetentionDays: read.int('AUDIT_RETENTION_DAYS', { fallback: 400, min: 1, max: 36_500 }),
     otlp: readOtlpSettings(read),
     logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
@@ -141,6 +144,12 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
   };
   read.throwIfInvalid();
   return Object.freeze(config);
+}
+
+/** A day is rebuilt from its hours, and budgets read the present month: rollups of a year are always needed. */
+function readRollupRetentionDays(read: EnvReader): number | null {
+  const days = read.int('ROLLUP_RETENTION_DAYS', { fallback: 0, min: 400, max: 36_500 });
+  return days === 0 ? null : days;
 }
 
 function readMetricsListen(read: EnvReader): Config['metricsListen'] {
