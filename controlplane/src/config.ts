@@ -37,6 +37,8 @@ export interface Config {
   readonly grpcListen: string;
   readonly connections: ConnectionBounds;
   readonly link: LinkSecurity;
+  /** Data planes need an identity of their own; INTERNAL_TOKEN is rejected. */
+  readonly identitiesRequired: boolean;
   readonly databaseUrl: Secret;
   /** The first key encrypts, all keys decrypt. */
   readonly masterKeys: readonly MasterKey[];
@@ -103,6 +105,8 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
     read.addProblem('JWT_SECRET is not set: it must be a random secret of at least 32 bytes');
   const smtpUrl = read.optionalUrl('SMTP_URL', ['smtp', 'smtps']);
   const publicUrl = read.optionalUrl('PUBLIC_URL', ['http', 'https']);
+  const identitiesRequired =
+    read.oneOf('DATAPLANE_IDENTITIES', ['optional', 'required'] as const, 'optional') === 'required';
   const config: Config = {
     dataDir: read.string('GATEWAY_DATA_DIR', '.gateway'),
     host,
@@ -110,7 +114,8 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
     metricsListen: readMetricsListen(read),
     grpcListen,
     connections: readConnectionBounds(read),
-    link: readLinkSecurity(read, [grpcListen]),
+    link: readLinkSecurity(read, [grpcListen], { isTokenOptional: identitiesRequired }),
+    identitiesRequired,
     databaseUrl,
     masterKeys: readMasterKeys(read),
     jwtSecrets,

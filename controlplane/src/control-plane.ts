@@ -19,6 +19,7 @@ import { buildUsage, type UsageModule } from './composition/usage.js';
 import type { Config } from './config.js';
 import { loadDashboardBuild } from './dashboard/load-dashboard-build.js';
 import { dashboardRoutes, isPageRequest, sendDashboardPage } from './dashboard/routes.js';
+import { OrganizationGrants } from './data-planes/organization-grants.js';
 import { bindToAmbientTransaction } from './db/ambient-transaction.js';
 import { migrate } from './db/migrate.js';
 import { openConnectionPools } from './db/pools.js';
@@ -105,6 +106,11 @@ export function buildControlPlane(config: Config, log: Logger, hasher = new Pass
   const agents = buildAgentsAndProviders(app, { config, log, sql, vault, catalogue, prices, tenantNames });
   const observers = [events.usageObserver, agents.usageObserver];
   const usage = buildUsage(app, { config, log, sql, reads, ingestSql, metrics, observers });
+  const grants = new OrganizationGrants(pools.resolve, !config.identitiesRequired);
+  const ungrantedFor = (identity: string) =>
+    identity === ''
+      ? null
+      : (dataPlaneId: string, orgIds: readonly string[]) => grants.findUngranted({ identity, dataPlaneId }, orgIds);
   const link = buildDataPlaneLink({
     config,
     connections: connections.grpc,
@@ -114,7 +120,8 @@ export function buildControlPlane(config: Config, log: Logger, hasher = new Pass
     vault,
     pools,
     greeting: { circuits: async () => events.circuitFeed.listNotClosed(), prices: () => prices.book() },
-    handlers: { ...events.handlers, reportUsage: createReportUsageHandler(usage.ingest, log) },
+    handlers: { ...events.handlers, reportUsage: createReportUsageHandler(usage.ingest, ungrantedFor, log) },
+    grants,
   });
 
   events.circuitFeed.onChange = (circuit) => link.hub.broadcast({ circuit });

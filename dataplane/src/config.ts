@@ -120,7 +120,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, memoryBytes = usableMemoryByt
     metricsPort: envReader.int('DATAPLANE_METRICS_PORT', { fallback: 9464, min: 0, max: 65_535 }),
     workers,
     controlplaneGrpc,
-    link: readLinkSecurity(envReader, controlplaneGrpc),
+    link: readLinkSecurity(envReader, controlplaneGrpc, { ownTokens: envReader.secrets('DATAPLANE_TOKEN') }),
     redis,
     countersTimeoutMs: envReader.int('COUNTERS_TIMEOUT_MS', { fallback: 50, min: 1, max: 10_000 }),
     contextTtlMs: envReader.int('CONTEXT_TTL_MS', { fallback: 300_000, min: 1, max: DAY_MS }),

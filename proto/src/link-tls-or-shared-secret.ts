@@ -24,17 +24,23 @@ const FILES = ['GRPC_TLS_CA', 'GRPC_TLS_CERT', 'GRPC_TLS_KEY'] as const;
 const LOOPBACK = /^(?:127\.\d{1,3}\.\d{1,3}\.\d{1,3}|localhost|\[::1\]|::1)$/;
 
 /**
- * Reads GRPC_TLS_* and INTERNAL_TOKEN. `addresses`: `host:port` of the link's ends. Reports invalid settings to `read`.
+ * Reads GRPC_TLS_* and INTERNAL_TOKEN. `addresses`: `host:port` of the link's ends. `ownTokens`: a data plane's own
+ * token, which it sends instead of INTERNAL_TOKEN. `isTokenOptional`: every data plane has its own. Reports invalid
+ * settings to `read`.
  */
-export function readLinkSecurity(read: EnvReader, addresses: readonly string[]): LinkSecurity {
+export function readLinkSecurity(
+  read: EnvReader,
+  addresses: readonly string[],
+  { ownTokens = [], isTokenOptional = false }: { ownTokens?: readonly Secret[]; isTokenOptional?: boolean } = {},
+): LinkSecurity {
   const paths = FILES.map((name) => read.optional(name));
   const set = paths.filter((path) => path !== null).length;
   if (set !== 0 && set !== FILES.length) read.addProblem(`${FILES.join(', ')} must be set together or not at all`);
   const [ca, cert, key] = set === FILES.length ? FILES.map((name, i) => readFile(read, name, paths[i]!)) : [];
   const tls = ca && cert && key ? { ca, cert, key } : null;
-  const internalTokens = read.secrets('INTERNAL_TOKEN');
+  const internalTokens = ownTokens.length > 0 ? ownTokens : read.secrets('INTERNAL_TOKEN');
   if (set === 0) {
-    if (internalTokens.length === 0)
+    if (internalTokens.length === 0 && !isTokenOptional)
       read.addProblem('INTERNAL_TOKEN is not set: it must be a shared secret of at least 32 characters');
     for (const address of addresses) {
       if (LOOPBACK.test(address.replace(/:\d+$/, ''))) continue;

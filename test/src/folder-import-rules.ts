@@ -130,6 +130,7 @@ const controlplane: FolderRules = {
   mail: ['http'],
   ops: ['db', 'http'],
   reference: ['http'],
+  'data-planes': ['db', 'grpc', 'ops'],
   'reports/log-record': ['http'],
   'reports/query': ['db', 'domain', 'http'],
   breaker: ['db', 'events', 'ops'],
@@ -331,7 +332,7 @@ const dashboard: FolderRules = {
 
 /** Composition folders of a plane; they may import any folder. */
 export const COMPOSITION_FOLDERS: Readonly<Record<string, readonly string[]>> = {
-  controlplane: ['composition', 'override-fleet-circuit', 'rotate-master-key'],
+  controlplane: ['composition', 'manage-data-planes', 'override-fleet-circuit', 'rotate-master-key'],
 };
 
 export const FOLDER_RULES: Readonly<Record<string, FolderRules>> = {

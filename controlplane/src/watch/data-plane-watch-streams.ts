@@ -29,6 +29,8 @@ export interface InitialState {
 
 export interface WatchRequestIdentity {
   readonly dataPlaneId: string;
+  /** Name of its own identity; '' with the shared INTERNAL_TOKEN. */
+  readonly identity: string;
   readonly counters: 'memory' | 'redis';
   readonly version: string;
   /** Last revision that the data plane has applied; 0: none. */
@@ -100,17 +102,20 @@ export class DataPlaneWatchStreams {
   }
 
   /**
-   * Registers a data plane and sends the initial state. Throws {@link CountersNotSharedError} or a database error; the
-   * caller then ends the call. Afterwards the hub ends the call through `sink`. When the client leaves, call {@link
+   * Registers a data plane and sends the initial state. Throws {@link CountersNotSharedError}, {@link
+   * DataPlaneIdTakenError} or a database error; the caller then ends the call. Afterwards the hub ends the call through `sink`. When the client leaves, call {@link
    * removeWatcher}.
    */
   async addWatcher(identity: WatchRequestIdentity, sink: EventSink): Promise<WatchStream> {
-    const { dataPlaneId, counters, version, lastRevision, lastMark } = identity;
+    const { dataPlaneId, identity: name, counters, version, lastRevision, lastMark } = identity;
     const connectionId = randomUUID();
     const { controlPlaneId } = this;
-    await registerDataPlane(this.#sql, { id: dataPlaneId, counters, version, controlPlaneId, connectionId });
+    await registerDataPlane(this.#sql, {
+      ...{ id: dataPlaneId, identity: name, counters, version },
+      ...{ controlPlaneId, connectionId },
+    });
     for (const other of this.#watchers) if (other.dataPlaneId === dataPlaneId) this.#endWatcher(other, 'replaced');
-    const watcher = new WatchStream(dataPlaneId, connectionId, sink);
+    const watcher = new WatchStream(dataPlaneId, connectionId, sink, name);
     this.#watchers.add(watcher); // added before anything is read, so that no event is lost between initial state and live events
     try {
       await this.#sendInitialState(watcher, lastRevision, lastMark);
@@ -129,6 +134,11 @@ export class DataPlaneWatchStreams {
       // The registration expires a few seconds later.
       this.#log.warn({ err: error, dataPlaneId: watcher.dataPlaneId }, 'data plane could not be unregistered');
     });
+  }
+
+  /** Ends the streams of these identities: they were revoked. */
+  endIdentities(names: ReadonlySet<string>): void {
+    for (const watcher of [...this.#watchers]) if (names.has(watcher.identity)) this.#endWatcher(watcher, 'revoked');
   }
 
   /** Sends the event to every data plane of this instance. */

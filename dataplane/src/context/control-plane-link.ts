@@ -304,7 +304,9 @@ export class ControlPlaneLink implements ContextResolver {
     this.#logged.add(kind);
     const isUnauthenticated = error instanceof LinkError && error.code === grpcStatus.UNAUTHENTICATED;
     this.#log.warn(
-      isUnauthenticated ? { hint: 'INTERNAL_TOKEN must be the same on both planes' } : {},
+      isUnauthenticated
+        ? { hint: 'INTERNAL_TOKEN must be the same on both planes, or DATAPLANE_TOKEN that of a valid identity' }
+        : {},
       `${problem}: ${text}`,
     );
   }

@@ -14,6 +14,7 @@ import { pruneSessions } from '@acg/controlplane/auth/sessions/session-store';
 import { pruneEmailTokens } from '@acg/controlplane/auth/users/user-and-membership-store';
 import { pruneCircuits } from '@acg/controlplane/breaker/circuit-store';
 import { pruneOriginContacts } from '@acg/controlplane/breaker/fleet-unreachability-breakers';
+import { OrganizationGrants } from '@acg/controlplane/data-planes/organization-grants';
 import type { Sql } from '@acg/controlplane/db/postgres-client';
 import { deleteOldAbuseCounts } from '@acg/controlplane/detectors/abuse-event-detector';
 import { pruneQueuedEvents } from '@acg/controlplane/event-mail/store';
@@ -227,9 +228,17 @@ const SWEEP_CASES: Readonly<Record<string, SweepCase>> = {
     keptMs: HOUR_MS,
     row: () => ({ kind: 'key', id: text() }),
   },
+  'data-planes/organization-grants.ts data_plane_organizations': {
+    sweep: (sql) => new OrganizationGrants(sql, true).deleteOld(),
+    column: 'granted_at',
+    keptMs: 90 * DAY_MS,
+    row: () => ({ identity: text(), data_plane_id: '', org_id: uuid() }),
+  },
   'watch/data-plane-registrations.ts data_planes': {
     sweep: (sql) =>
-      registerDataPlane(sql, { id: 'd', counters: 'redis', version: 'v', controlPlaneId: 'c', connectionId: uuid() }),
+      registerDataPlane(sql, {
+        ...{ id: 'd', identity: '', counters: 'redis', version: 'v', controlPlaneId: 'c', connectionId: uuid() },
+      }),
     column: 'seen_at',
     keptMs: 6_000,
     row: () => ({ id: text(), counters: 'redis', control_plane_id: 'c', connection_id: uuid(), version: 'v' }),
