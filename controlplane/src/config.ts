@@ -136,7 +136,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
       authFailures: count('ABUSE_AUTH_FAILURES', 50),
       addresses: count('ABUSE_ADDRESSES', 20),
     },
-    usageLogRetentionDays: read.int('USAGE_LOG_RETENTION_DAYS', { fallback: 90, min: 1, max: 36_500 }),
+    usageLogRetentionDays: readUsageLogRetentionDays(read),
     // Reports of rejections cover up to 90 days.
     rejectionRetentionDays: read.int('REJECTION_RETENTION_DAYS', { fallback: 400, min: 92, max: 36_500 }),
     rollupRetentionDays: readRollupRetentionDays(read),
@@ -150,6 +150,9 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
   read.throwIfInvalid();
   return Object.freeze(config);
 }
+
+export const readUsageLogRetentionDays = (read: EnvReader): number =>
+  read.int('USAGE_LOG_RETENTION_DAYS', { fallback: 90, min: 1, max: 36_500 });
 
 /** A day is rebuilt from its hours, and budgets read the present month: rollups of a year are always needed. */
 function readRollupRetentionDays(read: EnvReader): number | null {

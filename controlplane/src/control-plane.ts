@@ -29,9 +29,11 @@ import { TooManyRequestsDelay } from './http/delay-429-responses.js';
 import { createGracefulClose } from './http/graceful-close.js';
 import { Idempotency } from './idempotency/idempotency.js';
 import { createReportUsageHandler } from './ledger/report-usage-handler.js';
+import { BackgroundTasks } from './ops/background-tasks.js';
 import { healthRoutes, ReadinessCheck } from './ops/health.js';
 import { Metrics, metricsRoute } from './ops/metrics.js';
 import { MetricsServer } from './ops/metrics-server.js';
+import { PoolProbes } from './ops/pool-probes.js';
 import { OperatorPrices } from './prices/operator-prices.js';
 import { projectRoutes } from './projects/routes.js';
 import { ProjectService } from './projects/service.js';
@@ -68,6 +70,9 @@ export function buildControlPlane(config: Config, log: Logger, hasher = new Pass
   const authenticator = new Authenticator(sql, tokens, cookie);
   const health = new ReadinessCheck(sql);
   const metrics = new Metrics(config.version);
+  const { reads, feeds, ingest: ingestSql, resolve } = pools;
+  const poolProbes = new PoolProbes({ api: pools.api, reads, feeds, ingest: ingestSql, resolve }, metrics.registry);
+  const background = new BackgroundTasks(log);
   const dashboard = loadDashboardBuild(config.publicUrl);
   const app = createApp({
     log,
@@ -101,7 +106,6 @@ export function buildControlPlane(config: Config, log: Logger, hasher = new Pass
   projectRoutes(app, new ProjectService(sql));
   const vault = new Vault(config.masterKeys);
   const tenantNames = new TenantNameResolver();
-  const { reads, feeds, ingest: ingestSql } = pools;
   const events = buildCircuitsAndEvents(app, { config, log, sql, feeds, metrics, catalogue, vault, tenantNames });
   const agents = buildAgentsAndProviders(app, { config, log, sql, vault, catalogue, prices, tenantNames });
   const observers = [events.usageObserver, agents.usageObserver];
@@ -144,6 +148,7 @@ export function buildControlPlane(config: Config, log: Logger, hasher = new Pass
       const { port: grpcPort } = await link.start();
       const { host = '', port: requestedPort = 0 } = config.metricsListen ?? {};
       const boundMetricsPort = (await metricsServer?.listen(host, requestedPort)) ?? null;
+      poolProbes.start(background);
       health.started = true;
       const address = app.server.address();
       const port = typeof address === 'object' && address !== null ? address.port : config.port;
@@ -155,6 +160,7 @@ export function buildControlPlane(config: Config, log: Logger, hasher = new Pass
       await link.stop();
       await closeApp(config.drainTimeoutMs / 2);
       metricsServer?.close();
+      await background.stop();
       await identity.stop();
       await agents.stop();
       await prices.stop();

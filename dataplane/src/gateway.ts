@@ -16,7 +16,7 @@ import { ProviderMetering } from './call/provider-metering.js';
 import { TokenIpTracker } from './call/sample-client-ips-per-token.js';
 import type { Config } from './config.js';
 import { ContextCache, DEFAULT_CONTEXT_CACHE_OPTIONS } from './context/context-cache.js';
-import { ControlPlaneLink, type LinkListener } from './context/control-plane-link.js';
+import { ControlPlaneLink, isClockOff, type LinkListener } from './context/control-plane-link.js';
 import { endsSession } from './context/invalidation-matching-and-history.js';
 import { UnauthenticatedRateLimiter } from './context/unauthenticated-rate-limiter.js';
 import { createCounters } from './counters/create-counters.js';
@@ -25,6 +25,7 @@ import type { Counters } from './limits/counters-interface.js';
 import { Metrics } from './ops/metrics.js';
 import type { OpsSource } from './ops/ops-server.js';
 import { CallCostCalculator } from './pricing/call-cost-calculator.js';
+import { usableMemoryBytes } from './process/usable-memory.js';
 import { ProxyServer } from './proxy-server.js';
 import { ConnectionPools } from './upstream/connections/connection-pools-per-origin-and-owner.js';
 import { GrpcUsageSink } from './usage/grpc-usage-sink.js';
@@ -66,6 +67,7 @@ export class Gateway implements OpsSource {
   readonly #connectBreakers: ConnectBreakerRegistry;
   readonly #stallDetector = new EventLoopStallDetector();
   readonly #spool: Spool;
+  readonly #spoolBytesMax: number;
   readonly #shipper: UsageReporter;
   readonly #rejectionCounts: RejectionAggregator;
   readonly #pools: ConnectionPools;
@@ -103,9 +105,10 @@ export class Gateway implements OpsSource {
     this.#client = new ControlPlaneClient(config.controlplaneGrpc, config.link);
     const prices = new CallCostCalculator(Date.now);
     const { dataPlaneId } = identity;
+    this.#spoolBytesMax = Math.floor(config.spoolBytesMax / identity.workers);
     const spoolOptions = {
       directory: config.spoolDir,
-      bytesMax: Math.floor(config.spoolBytesMax / identity.workers),
+      bytesMax: this.#spoolBytesMax,
       retentionMs: config.spoolKeepMs,
     };
     this.#spool = new Spool(spoolOptions, log);
@@ -178,6 +181,11 @@ export class Gateway implements OpsSource {
   notReadyReason(): string | null {
     if (this.#server.draining) return 'draining';
     if (!this.#controlPlaneLink.isReady) return 'the control plane has not been reached yet';
+    const { clockOffsetMs } = this.#controlPlaneLink;
+    if (isClockOff(clockOffsetMs)) {
+      const direction = clockOffsetMs > 0 ? 'ahead of' : 'behind';
+      return `the clock is ${Math.round(Math.abs(clockOffsetMs) / 1_000)} s ${direction} the database's: set it`;
+    }
     return this.#spool.isFull ? 'the usage spool is full' : null;
   }
 
@@ -267,6 +275,16 @@ export class Gateway implements OpsSource {
   #registerMetrics(): void {
     const server = this.#server;
     this.#metrics.registerSources({
+      bounds: {
+        inflight: this.#config.inflightMax,
+        connections: this.#config.connectionsMax,
+        webSocketSlots: this.#config.webSocketsMax,
+        spoolBytes: this.#spoolBytesMax,
+        memoryBytes: usableMemoryBytes() / this.#config.workers,
+      },
+      revision: () => this.#cache.seenRevision,
+      linkAgeSeconds: () => this.#controlPlaneLink.msSinceEvent / 1_000,
+      clockOffsetSeconds: () => this.#controlPlaneLink.clockOffsetMs / 1_000,
       inflight: () => server.inflight,
       connections: () => server.connections,
       webSockets: () => server.sessions.size,

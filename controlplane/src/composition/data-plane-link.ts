@@ -66,6 +66,21 @@ export function buildDataPlaneLink({
   });
   const identities = new DataPlaneIdentities(pools.feeds, config.link, config.identitiesRequired, log);
   identities.onRefreshed = (revoked) => hub.endIdentities(revoked);
+  metrics.addGauge(
+    'gateway_invalidation_revision',
+    'Newest revision of changes that this instance has read.',
+    () => hub.revision,
+  );
+  metrics.addGauge(
+    'gateway_invalidations_age_seconds',
+    'Time since changes were last read from the database; until they are, no revocation is pushed.',
+    () => hub.msSinceRead / 1_000,
+  );
+  metrics.addGauge(
+    'gateway_clock_offset_seconds',
+    'Time of this machine minus the database’s.',
+    () => hub.clockOffsetMs / 1_000,
+  );
   const contexts = new TokenResolutionService(pools.resolve, catalogue, vault, log);
   metrics.addGauge('gateway_control_data_planes', 'Data planes connected to this instance.', () => hub.size);
   const countRejection = metrics.addCounter(

@@ -6,6 +6,8 @@
 import { NIL_UUID } from '@acg/base/uuid-patterns';
 import { quarantineEntry, type UsageBatch } from './decode-usage-batch.js';
 
+export const UNGRANTED_REASON = 'the data plane was given no context of the organization';
+
 /** Returns those organizations for which the sender must not book. */
 export type FindUngrantedOrganizations = (
   dataPlaneId: string,
@@ -25,10 +27,9 @@ export async function quarantineUngrantedUsage(
   if (orgIds.size === 0) return batch;
   const ungranted = await findUngranted(batch.dataPlaneId, [...orgIds]);
   if (ungranted.size === 0) return batch;
-  const reason = 'the data plane was given no context of the organization';
   const quarantined = entries
     .filter(({ dimensions }) => ungranted.has(dimensions.orgId))
-    .map((entry) => ({ ...quarantineEntry(entry, reason), orgId: NIL_UUID }));
+    .map((entry) => ({ ...quarantineEntry(entry, UNGRANTED_REASON), orgId: NIL_UUID }));
   return {
     ...batch,
     entries: entries.filter(({ dimensions }) => !ungranted.has(dimensions.orgId)),

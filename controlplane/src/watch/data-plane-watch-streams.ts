@@ -62,6 +62,9 @@ export class DataPlaneWatchStreams {
   readonly #background: BackgroundTasks;
   readonly #onHistoryLost: (reason: HistoryLossReason) => void;
   #beats = 0;
+  /** Time of this machine minus the database's, ms: data planes compare their clocks with the database's. */
+  #clockOffsetMs = 0;
+  #lastReadMs = performance.now();
   #stopped = false;
 
   /** `onHistoryLost` is called after all streams were reset, with the reason. */
@@ -84,8 +87,24 @@ export class DataPlaneWatchStreams {
     return this.#watchers.size;
   }
 
+  /** Newest revision that was read, for metrics. */
+  get revision(): number {
+    return this.#feed.lastRevision;
+  }
+
+  /** Time since the invalidations were last read, ms, for metrics. Without reads no revocation is pushed. */
+  get msSinceRead(): number {
+    return performance.now() - this.#lastReadMs;
+  }
+
+  /** Time of this machine minus the database's, ms. */
+  get clockOffsetMs(): number {
+    return this.#clockOffsetMs;
+  }
+
   async start(): Promise<void> {
     await this.#feed.start();
+    await this.#compareClocks();
     this.#background.runEvery('heartbeat', HEARTBEAT_MS, () => this.#sendHeartbeat());
   }
 
@@ -168,6 +187,7 @@ export class DataPlaneWatchStreams {
         circuits: [...(await this.#initialState.circuits())],
         prices: this.#initialState.prices(),
         heartbeatMs: HEARTBEAT_MS,
+        databaseTimeMs: this.#databaseTimeMs(),
       },
     };
     watcher.sendInitialEvents([hello, ...(missed ?? []).map(toWatchEvent)], revision);
@@ -176,12 +196,26 @@ export class DataPlaneWatchStreams {
   async #sendHeartbeat(): Promise<void> {
     try {
       await this.#feed.read();
-      this.broadcast({ heartbeat: {} });
+      this.#lastReadMs = performance.now();
+      await this.#compareClocks();
+      this.broadcast({ heartbeat: { databaseTimeMs: this.#databaseTimeMs() } });
       await this.#endReplacedWatchers();
       if (++this.#beats % PRUNE_EVERY_BEATS === 0) await deleteOldInvalidations(this.#sql, INVALIDATIONS_KEPT_MS);
     } catch (error) {
       this.#log.debug({ err: error }, 'heartbeat not sent'); // the feed has logged the cause
     }
+  }
+
+  #databaseTimeMs(): number {
+    return Math.round(Date.now() - this.#clockOffsetMs);
+  }
+
+  /** The database's clock is the reference: the ledger decides by it what belongs to the future. */
+  async #compareClocks(): Promise<void> {
+    const beforeMs = Date.now();
+    const [row] = await this.#sql<{ ms: number }[]>`
+      select (extract(epoch from clock_timestamp()) * 1000)::bigint as ms`;
+    this.#clockOffsetMs = (beforeMs + Date.now()) / 2 - row!.ms;
   }
 
   async #endReplacedWatchers(): Promise<void> {
