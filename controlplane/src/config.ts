@@ -72,6 +72,8 @@ export interface Config {
   readonly drainTimeoutMs: number;
   /** Lines for the log at startup, e.g. about deprecated variables. */
   readonly warnings: readonly string[];
+  /** Files with secrets and certificates, which are read again when they change. */
+  readonly secretFiles: readonly string[];
   readonly version: string;
 }
 
@@ -145,6 +147,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
     logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
     drainTimeoutMs: ms('DRAIN_TIMEOUT_MS', 25_000),
     warnings: read.warnings,
+    secretFiles: read.files,
     version: packageVersion(),
   };
   read.throwIfInvalid();

@@ -57,6 +57,11 @@ export interface ControlPlane {
   start(): Promise<BoundPorts>;
   /** Reads the files that may change at run time again: PRICES_FILE. */
   reloadFiles(): void;
+  /**
+   * Uses JWT_SECRET, INTERNAL_TOKEN, MASTER_KEYS and the certificates of a configuration that was read again. Rejects, and
+   * changes nothing, when the master keys do not fit the database.
+   */
+  replaceSecrets(fresh: Config): Promise<void>;
   /** Stops accepting requests, lets running ones finish, then closes the pools. */
   stop(): Promise<void>;
 }
@@ -90,10 +95,11 @@ export function buildControlPlane(config: Config, log: Logger, hasher = new Pass
   const closeApp = createGracefulClose(app);
   if (dashboard !== null) dashboardRoutes(app, dashboard, cookie);
   enforceProjectScope(app, sql);
-  new Idempotency(
+  const idempotency = new Idempotency(
     pools.api,
     config.masterKeys.map(({ key }) => key.reveal()),
-  ).install(app);
+  );
+  idempotency.install(app);
   new TooManyRequestsDelay().install(app);
   healthRoutes(app, health);
   const metricsServer = config.metricsListen === null ? null : new MetricsServer(metrics);
@@ -155,6 +161,13 @@ export function buildControlPlane(config: Config, log: Logger, hasher = new Pass
       return { port, grpcPort, metricsPort: boundMetricsPort };
     },
     reloadFiles: () => prices.reload(),
+    async replaceSecrets({ masterKeys, jwtSecrets, link: security }) {
+      await checkMasterKeys(sql, new Vault(masterKeys));
+      vault.replaceKeys(masterKeys);
+      idempotency.replaceKeys(masterKeys.map(({ key }) => key.reveal()));
+      tokens.replaceSecrets(jwtSecrets);
+      link.replaceSecurity(security);
+    },
     async stop() {
       health.started = false;
       await link.stop();

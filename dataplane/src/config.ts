@@ -62,6 +62,8 @@ export interface Config {
   readonly upstreamBodyTimeoutMs: number;
   /** Lines for the log at startup, e.g. about deprecated variables. */
   readonly warnings: readonly string[];
+  /** Files with secrets and certificates, which are read again when they change. */
+  readonly secretFiles: readonly string[];
   readonly version: string;
 }
 
@@ -156,6 +158,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, memoryBytes = usableMemoryByt
     upstreamHeadersTimeoutMs: timeout('UPSTREAM_HEADERS_TIMEOUT_MS', 300_000),
     upstreamBodyTimeoutMs: timeout('UPSTREAM_BODY_TIMEOUT_MS', 300_000),
     warnings: envReader.warnings,
+    secretFiles: envReader.files,
     version: packageVersion(),
   };
   envReader.throwIfInvalid();

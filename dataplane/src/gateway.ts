@@ -7,6 +7,7 @@ import { TenantNameResolver } from '@acg/base/dns/tenant-name-resolver';
 import { CidrList } from '@acg/base/egress/cidr-list';
 import type { Logger } from '@acg/base/log';
 import { ControlPlaneClient } from '@acg/proto/control-plane-client';
+import type { LinkSecurity } from '@acg/proto/link-tls-or-shared-secret';
 import { ConnectBreakerRegistry } from './breaker/connect-breaker-registry.js';
 import { EventLoopStallDetector } from './breaker/event-loop-stall-detector.js';
 import { GrpcProbeClient } from './breaker/grpc-probe-client.js';
@@ -167,6 +168,11 @@ export class Gateway implements OpsSource {
   /** Opens the agents' port. Resolves with its number; rejects when it is in use. */
   listen(port: number, shared: boolean): Promise<number> {
     return this.#server.listen(this.#config.host, port, shared);
+  }
+
+  /** The token holds for the next call to the control plane, certificates for the next connection. */
+  replaceLinkSecurity(security: LinkSecurity): void {
+    this.#client.replaceSecurity(security);
   }
 
   metrics(): Promise<string> {

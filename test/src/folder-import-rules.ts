@@ -359,6 +359,7 @@ export const ROOT_FILES: Readonly<Record<string, readonly string[]>> = {
     'minor-gc-by-buffer-bytes',
     'noop',
     'rejection-reasons',
+    'secret-file-watcher',
     'secret',
     'sighup-reload-unless-terminal-closed',
     'swap-remove-set',

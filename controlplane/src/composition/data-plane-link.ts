@@ -2,6 +2,7 @@
 import type { Logger } from '@acg/base/log';
 import { HOUR_MS } from '@acg/base/time-and-money-units';
 import type { GatewayHandlers } from '@acg/proto/gateway-service';
+import type { LinkSecurity } from '@acg/proto/link-tls-or-shared-secret';
 import type { Config } from '../config.js';
 import { createResolveHandlers } from '../contexts/resolve-token-handlers.js';
 import { TokenResolutionService } from '../contexts/token-resolution-service.js';
@@ -34,6 +35,8 @@ interface DataPlaneLinkDependencies {
 }
 
 interface DataPlaneLink {
+  /** Uses these tokens for new calls, and these certificates for new connections. */
+  replaceSecurity(security: LinkSecurity): void;
   /** Broadcasts to the data planes of this instance. */
   readonly hub: DataPlaneWatchStreams;
   start(): Promise<{ port: number }>;
@@ -111,6 +114,10 @@ export function buildDataPlaneLink({
   );
   return {
     hub,
+    replaceSecurity(security) {
+      identities.replaceSecurity(security);
+      server.replaceCertificates(security);
+    },
     async start() {
       await identities.start();
       await hub.start();

@@ -21,7 +21,7 @@ const BEARER = /^Bearer (.+)$/;
 
 export class DataPlaneIdentities {
   readonly #sql: Sql;
-  readonly #security: LinkSecurity;
+  #security: LinkSecurity;
   readonly #isRequired: boolean;
   readonly #log: Logger;
   readonly #background: BackgroundTasks;
@@ -51,6 +51,11 @@ export class DataPlaneIdentities {
         this.#failing = true;
       }
     });
+  }
+
+  /** Accepts these shared tokens from the next call on. */
+  replaceSecurity(security: LinkSecurity): void {
+    this.#security = security;
   }
 
   stop(): Promise<void> {

@@ -5,7 +5,7 @@
 import type { Logger } from '@acg/base/log';
 import { LINK_MESSAGE_BYTES_MAX } from '@acg/proto/control-plane-client';
 import { type GatewayHandlers, gatewayServerService } from '@acg/proto/gateway-service';
-import { createServerCredentials, type LinkSecurity } from '@acg/proto/link-tls-or-shared-secret';
+import { createServerCredentials, type LinkSecurity, linkCertificates } from '@acg/proto/link-tls-or-shared-secret';
 import {
   type handleServerStreamingCall,
   type handleUnaryCall,
@@ -36,6 +36,7 @@ type Authenticate = (
 export class GrpcServer {
   readonly #server = new Server(SERVER_OPTIONS);
   readonly #listener: GrpcListener;
+  readonly #certificates: ReturnType<typeof linkCertificates>;
 
   /** A method without a handler responds UNIMPLEMENTED. `connectionLimits`: limits of the port. */
   constructor(
@@ -45,7 +46,8 @@ export class GrpcServer {
     log: Logger,
     connectionLimits: ConstructorParameters<typeof GrpcListener>[0],
   ) {
-    const injector = this.#server.createConnectionInjector(createServerCredentials(security));
+    this.#certificates = linkCertificates(security);
+    const injector = this.#server.createConnectionInjector(createServerCredentials(security, this.#certificates));
     this.#listener = new GrpcListener(connectionLimits, (socket) => injector.injectConnection(socket));
     const guarded: UntypedServiceImplementation = {};
     /** Returns the error for the caller, null for an authenticated call. */
@@ -70,6 +72,11 @@ export class GrpcServer {
   /** `listen`: `host:port`; port 0 picks a free port. Rejects if the address cannot be bound. */
   async start(listen: string): Promise<{ port: number }> {
     return { port: await this.#listener.listen(listen) };
+  }
+
+  /** Uses these certificates for new connections. TLS itself stays on or off. */
+  replaceCertificates({ tls }: LinkSecurity): void {
+    if (tls !== null) this.#certificates?.replace(tls);
   }
 
   /** Lets running calls finish for at most `graceMs`. End the watch streams first. */
