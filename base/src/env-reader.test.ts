@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { EnvReader } from './env-reader.js';
 
@@ -29,4 +32,25 @@ test('deprecated variables: one warning for each that is set', () => {
   read.deprecate(['OLD_SETTING', 'EMPTY_SETTING', 'UNSET_SETTING']);
   expect(read.warnings).toEqual([expect.stringMatching(/^OLD_SETTING is deprecated and will be ignored/)]);
   read.throwIfInvalid();
+});
+
+test('env reader: a secret may be in a file; both forms at once and an unreadable file are problems', () => {
+  const home = mkdtempSync(join(tmpdir(), 'acg-env-'));
+  try {
+    const file = join(home, 'secret');
+    writeFileSync(file, `${'s'.repeat(40)}\n`);
+    const read = new EnvReader({ JWT_SECRET_FILE: file, SMTP_URL: 'smtp://mail', NAME_FILE: file });
+    expect(read.secrets('JWT_SECRET').map((secret) => secret.reveal())).toEqual(['s'.repeat(40)]);
+    expect([read.optional('SMTP_URL'), read.optional('NAME'), read.files]).toEqual(['smtp://mail', null, [file]]);
+    read.throwIfInvalid();
+
+    const both = new EnvReader({ SMTP_URL: 'smtp://mail', SMTP_URL_FILE: file });
+    both.optional('SMTP_URL');
+    expect(() => both.throwIfInvalid()).toThrow('SMTP_URL and SMTP_URL_FILE are both set: set one of them');
+    const missing = new EnvReader({ REDIS_URL_FILE: join(home, 'none') });
+    expect(missing.optional('REDIS_URL')).toBe(null);
+    expect(() => missing.throwIfInvalid()).toThrow(/^REDIS_URL_FILE: ENOENT/);
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
 });

@@ -3,6 +3,7 @@
  * every invalid variable (docs/configuration.md#configuration).
  */
 
+import { readFileSync } from 'node:fs';
 import { findInvalidCidr } from './egress/cidr-list.js';
 import { Secret } from './secret.js';
 
@@ -20,6 +21,18 @@ interface IntRule {
   readonly max: number;
 }
 
+/** Each names a file with the value of the variable without `_FILE`. */
+const FILE_VARIABLES: ReadonlySet<string> = new Set([
+  'DATABASE_URL_FILE',
+  'DATAPLANE_TOKEN_FILE',
+  'INTERNAL_TOKEN_FILE',
+  'JWT_SECRET_FILE',
+  'MASTER_KEYS_FILE',
+  'OTEL_EXPORTER_OTLP_HEADERS_FILE',
+  'REDIS_URL_FILE',
+  'SMTP_URL_FILE',
+]);
+
 const SECRET_BYTES_MIN = 32;
 const isLongEnough = (text: string): boolean => Buffer.byteLength(text) >= SECRET_BYTES_MIN;
 const INTEGER = /^-?\d{1,16}$/;
@@ -29,6 +42,7 @@ export class EnvReader {
   readonly #env: NodeJS.ProcessEnv;
   readonly #problems: string[] = [];
   readonly #warnings: string[] = [];
+  readonly #files = new Set<string>();
 
   constructor(env: NodeJS.ProcessEnv) {
     this.#env = env;
@@ -39,9 +53,14 @@ export class EnvReader {
     this.#problems.push(text);
   }
 
-  /** Warnings for the log of the process, one line per deprecated variable that is set. */
+  /** Warnings for the log of the process, one line each. */
   get warnings(): readonly string[] {
     return this.#warnings;
+  }
+
+  /** Adds a line for the log of the process: the value works, and probably not as meant. */
+  warn(text: string): void {
+    this.#warnings.push(text);
   }
 
   /** Declares variables that this release still reads and the next one ignores. Adds a warning for each one that is set. */
@@ -54,8 +73,39 @@ export class EnvReader {
     }
   }
 
-  /** The variable's value; an empty string counts as unset, as shells and compose files leave it. */
+  /** Files that held values: those of `*_FILE` variables, and those that callers read with {@link file}. */
+  get files(): readonly string[] {
+    return [...this.#files];
+  }
+
+  /**
+   * The variable's value; an empty string counts as unset, as shells and compose files leave it. A secret may be in the
+   * file that `{name}_FILE` names instead; a line break at its end is not part of it.
+   */
   optional(name: string): string | null {
+    const value = this.#unlessEmpty(name);
+    const path = FILE_VARIABLES.has(`${name}_FILE`) ? this.#unlessEmpty(`${name}_FILE`) : null;
+    if (path === null) return value;
+    if (value !== null) this.addProblem(`${name} and ${name}_FILE are both set: set one of them`);
+    return (
+      this.file(`${name}_FILE`, path)
+        ?.toString()
+        .replace(/\r?\n$/, '') ?? null
+    );
+  }
+
+  /** Reads a file that `name` names; a problem is recorded and null returned if it cannot be read. */
+  file(name: string, path: string): Buffer | null {
+    this.#files.add(path);
+    try {
+      return readFileSync(path);
+    } catch (error) {
+      this.addProblem(`${name}: ${(error as Error).message}`);
+      return null;
+    }
+  }
+
+  #unlessEmpty(name: string): string | null {
     const value = this.#env[name];
     return value === undefined || value === '' ? null : value;
   }

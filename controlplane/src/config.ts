@@ -12,6 +12,7 @@ import { DAY_MS } from '@acg/base/time-and-money-units';
 import { type LinkSecurity, readLinkSecurity } from '@acg/proto/link-tls-or-shared-secret';
 import type { ArchiveLocation } from './archive/object-store.js';
 import type { CircuitConfig } from './breaker/breaker-transition-writer.js';
+import { readDatabaseUrl } from './db/database-url.js';
 import type { AbuseThresholds } from './detectors/abuse-event-detector.js';
 import { defaultConnectionLimits, descriptorsMax } from './http/connection-limits-from-descriptors.js';
 import { type OtlpSettings, readOtlpSettings } from './traces/otlp-settings.js';
@@ -37,6 +38,8 @@ export interface Config {
   readonly grpcListen: string;
   readonly connections: ConnectionBounds;
   readonly link: LinkSecurity;
+  /** Data planes need an identity of their own; INTERNAL_TOKEN is rejected. */
+  readonly identitiesRequired: boolean;
   readonly databaseUrl: Secret;
   /** The first key encrypts, all keys decrypt. */
   readonly masterKeys: readonly MasterKey[];
@@ -63,6 +66,8 @@ export interface Config {
   readonly abuse: AbuseThresholds;
   readonly usageLogRetentionDays: number;
   readonly rejectionRetentionDays: number;
+  /** Null: daily rollups and monthly spend are kept for ever. */
+  readonly rollupRetentionDays: number | null;
   readonly auditRetentionDays: number;
   /** Null: closed days of the ledger are not archived. */
   readonly archive: ArchiveLocation | null;
@@ -74,6 +79,8 @@ export interface Config {
   readonly drainTimeoutMs: number;
   /** Lines for the log at startup, e.g. about deprecated variables. */
   readonly warnings: readonly string[];
+  /** Files with secrets and certificates, which are read again when they change. */
+  readonly secretFiles: readonly string[];
   readonly version: string;
 }
 
@@ -101,13 +108,14 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
   const grpcListen = read.listenAddress('GRPC_LISTEN', '127.0.0.1:9090');
   const ms = (name: string, fallback: number) => readMs(read, name, fallback);
   const count = (name: string, fallback: number) => readPositiveInt(read, name, fallback);
-  const databaseUrl = read.required('DATABASE_URL', 'a postgres:// URL (npm start includes its own database)');
-  if (databaseUrl !== '') read.optionalUrl('DATABASE_URL', ['postgres', 'postgresql']);
+  const databaseUrl = readDatabaseUrl(read, 'a postgres:// URL (npm start includes its own database)');
   const jwtSecrets = read.secrets('JWT_SECRET');
   if (jwtSecrets.length === 0)
     read.addProblem('JWT_SECRET is not set: it must be a random secret of at least 32 bytes');
   const smtpUrl = read.optionalUrl('SMTP_URL', ['smtp', 'smtps']);
   const publicUrl = read.optionalUrl('PUBLIC_URL', ['http', 'https']);
+  const identitiesRequired =
+    read.oneOf('DATAPLANE_IDENTITIES', ['optional', 'required'] as const, 'optional') === 'required';
   const config: Config = {
     dataDir: read.string('GATEWAY_DATA_DIR', '.gateway'),
     host,
@@ -115,8 +123,9 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
     metricsListen: readMetricsListen(read),
     grpcListen,
     connections: readConnectionBounds(read),
-    link: readLinkSecurity(read, [grpcListen]),
-    databaseUrl: new Secret(databaseUrl),
+    link: readLinkSecurity(read, [grpcListen], { isTokenOptional: identitiesRequired }),
+    identitiesRequired,
+    databaseUrl,
     masterKeys: readMasterKeys(read),
     jwtSecrets,
     publicUrl: (publicUrl?.href ?? `http://${host}:${port}`).replace(/\/+$/, ''),
@@ -137,9 +146,10 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
       authFailures: count('ABUSE_AUTH_FAILURES', 50),
       addresses: count('ABUSE_ADDRESSES', 20),
     },
-    usageLogRetentionDays: read.int('USAGE_LOG_RETENTION_DAYS', { fallback: 90, min: 1, max: 36_500 }),
+    usageLogRetentionDays: readUsageLogRetentionDays(read),
     // Reports of rejections cover up to 90 days.
     rejectionRetentionDays: read.int('REJECTION_RETENTION_DAYS', { fallback: 400, min: 92, max: 36_500 }),
+    rollupRetentionDays: readRollupRetentionDays(read),
     auditRetentionDays: read.int('AUDIT_RETENTION_DAYS', { fallback: 400, min: 1, max: 36_500 }),
     archive: readArchiveLocation(read),
     archiveDropUnverifiedAfterDays: read.int('ARCHIVE_DROP_UNVERIFIED_AFTER_DAYS', {
@@ -151,6 +161,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
     logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
     drainTimeoutMs: ms('DRAIN_TIMEOUT_MS', 25_000),
     warnings: read.warnings,
+    secretFiles: read.files,
     version: packageVersion(),
   };
   read.throwIfInvalid();
@@ -183,6 +194,15 @@ function readArchiveLocation(read: EnvReader): ArchiveLocation | null {
     accessKeyId,
     secretAccessKey,
   };
+}
+
+export const readUsageLogRetentionDays = (read: EnvReader): number =>
+  read.int('USAGE_LOG_RETENTION_DAYS', { fallback: 90, min: 1, max: 36_500 });
+
+/** A day is rebuilt from its hours, and budgets read the present month: rollups of a year are always needed. */
+function readRollupRetentionDays(read: EnvReader): number | null {
+  const days = read.int('ROLLUP_RETENTION_DAYS', { fallback: 0, min: 400, max: 36_500 });
+  return days === 0 ? null : days;
 }
 
 function readMetricsListen(read: EnvReader): Config['metricsListen'] {

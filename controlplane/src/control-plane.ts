@@ -21,6 +21,7 @@ import { buildUsage, type UsageModule } from './composition/usage.js';
 import type { Config } from './config.js';
 import { loadDashboardBuild } from './dashboard/load-dashboard-build.js';
 import { dashboardRoutes, isPageRequest, sendDashboardPage } from './dashboard/routes.js';
+import { OrganizationGrants } from './data-planes/organization-grants.js';
 import { bindToAmbientTransaction } from './db/ambient-transaction.js';
 import { migrate } from './db/migrate.js';
 import { openConnectionPools } from './db/pools.js';
@@ -30,9 +31,11 @@ import { TooManyRequestsDelay } from './http/delay-429-responses.js';
 import { createGracefulClose } from './http/graceful-close.js';
 import { Idempotency } from './idempotency/idempotency.js';
 import { createReportUsageHandler } from './ledger/report-usage-handler.js';
+import { BackgroundTasks } from './ops/background-tasks.js';
 import { healthRoutes, ReadinessCheck } from './ops/health.js';
 import { Metrics, metricsRoute } from './ops/metrics.js';
 import { MetricsServer } from './ops/metrics-server.js';
+import { PoolProbes } from './ops/pool-probes.js';
 import { OperatorPrices } from './prices/operator-prices.js';
 import { projectRoutes } from './projects/routes.js';
 import { ProjectService } from './projects/service.js';
@@ -58,6 +61,11 @@ export interface ControlPlane {
   start(): Promise<BoundPorts>;
   /** Reads the files that may change at run time again: PRICES_FILE. */
   reloadFiles(): void;
+  /**
+   * Uses JWT_SECRET, INTERNAL_TOKEN, MASTER_KEYS and the certificates of a configuration that was read again. Rejects, and
+   * changes nothing, when the master keys do not fit the database.
+   */
+  replaceSecrets(fresh: Config): Promise<void>;
   /** Stops accepting requests, lets running ones finish, then closes the pools. */
   stop(): Promise<void>;
 }
@@ -71,6 +79,9 @@ export function buildControlPlane(config: Config, log: Logger, hasher = new Pass
   const authenticator = new Authenticator(sql, tokens, cookie);
   const health = new ReadinessCheck(sql);
   const metrics = new Metrics(config.version);
+  const { reads, feeds, ingest: ingestSql, resolve } = pools;
+  const poolProbes = new PoolProbes({ api: pools.api, reads, feeds, ingest: ingestSql, resolve }, metrics.registry);
+  const background = new BackgroundTasks(log);
   const dashboard = loadDashboardBuild(config.publicUrl);
   const app = createApp({
     log,
@@ -88,10 +99,11 @@ export function buildControlPlane(config: Config, log: Logger, hasher = new Pass
   const closeApp = createGracefulClose(app);
   if (dashboard !== null) dashboardRoutes(app, dashboard, cookie);
   enforceProjectScope(app, sql);
-  new Idempotency(
+  const idempotency = new Idempotency(
     pools.api,
     config.masterKeys.map(({ key }) => key.reveal()),
-  ).install(app);
+  );
+  idempotency.install(app);
   new TooManyRequestsDelay().install(app);
   healthRoutes(app, health);
   const metricsServer = config.metricsListen === null ? null : new MetricsServer(metrics);
@@ -105,7 +117,6 @@ export function buildControlPlane(config: Config, log: Logger, hasher = new Pass
   const identity = buildIdentity(app, { ...shared, tenantNames, tokens, cookie, authenticator, standIns, hasher });
   referenceRoutes(app, config.publicUrl);
   projectRoutes(app, new ProjectService(sql));
-  const { reads, feeds, ingest: ingestSql } = pools;
   const events = buildCircuitsAndEvents(app, { config, log, sql, feeds, metrics, catalogue, vault, tenantNames });
   const agents = buildAgentsAndProviders(app, { config, log, sql, vault, catalogue, prices, tenantNames });
   const { customProviders } = agents;
@@ -114,6 +125,11 @@ export function buildControlPlane(config: Config, log: Logger, hasher = new Pass
   const archive = buildArchive(app, { config, log, sql, metrics });
   const { mayDropDay } = archive;
   const usage = buildUsage(app, { config, log, sql, reads, ingestSql, metrics, observers, mayDropDay });
+  const grants = new OrganizationGrants(pools.resolve, !config.identitiesRequired);
+  const ungrantedFor = (identity: string) =>
+    identity === ''
+      ? null
+      : (dataPlaneId: string, orgIds: readonly string[]) => grants.findUngranted({ identity, dataPlaneId }, orgIds);
   const link = buildDataPlaneLink({
     config,
     connections: connections.grpc,
@@ -127,7 +143,8 @@ export function buildControlPlane(config: Config, log: Logger, hasher = new Pass
       prices: () => prices.book(),
       builtInProviders: catalogue.slugs,
     },
-    handlers: { ...events.handlers, reportUsage: createReportUsageHandler(usage.ingest, log) },
+    handlers: { ...events.handlers, reportUsage: createReportUsageHandler(usage.ingest, ungrantedFor, log) },
+    grants,
   });
 
   events.circuitFeed.onChange = (circuit) => link.hub.broadcast({ circuit });
@@ -154,17 +171,26 @@ export function buildControlPlane(config: Config, log: Logger, hasher = new Pass
       const { port: grpcPort } = await link.start();
       const { host = '', port: requestedPort = 0 } = config.metricsListen ?? {};
       const boundMetricsPort = (await metricsServer?.listen(host, requestedPort)) ?? null;
+      poolProbes.start(background);
       health.started = true;
       const address = app.server.address();
       const port = typeof address === 'object' && address !== null ? address.port : config.port;
       return { port, grpcPort, metricsPort: boundMetricsPort };
     },
     reloadFiles: () => prices.reload(),
+    async replaceSecrets({ masterKeys, jwtSecrets, link: security }) {
+      await checkMasterKeys(sql, new Vault(masterKeys));
+      vault.replaceKeys(masterKeys);
+      idempotency.replaceKeys(masterKeys.map(({ key }) => key.reveal()));
+      tokens.replaceSecrets(jwtSecrets);
+      link.replaceSecurity(security);
+    },
     async stop() {
       health.started = false;
       await link.stop();
       await closeApp(config.drainTimeoutMs / 2);
       metricsServer?.close();
+      await background.stop();
       await identity.stop();
       await agents.stop();
       await billing.stop();

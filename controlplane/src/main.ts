@@ -5,6 +5,7 @@
 import { ConfigError } from '@acg/base/env-reader';
 import { logInvariantFailures } from '@acg/base/invariant-failures';
 import { createLogger } from '@acg/base/log';
+import { SecretFileWatcher } from '@acg/base/secret-file-watcher';
 import { onSighup } from '@acg/base/sighup-reload-unless-terminal-closed';
 import { loadConfig } from './config.js';
 import { buildControlPlane } from './control-plane.js';
@@ -30,6 +31,11 @@ logInvariantFailures(log);
 for (const warning of config.warnings) log.warn(warning);
 const service = exitOnConfigError(() => buildControlPlane(config, log));
 
+function reloadAll(): void {
+  service.reloadFiles();
+  if (config.secretFiles.length > 0) void reloadSecrets();
+}
+
 let stopping = false;
 async function stop(reason: string): Promise<void> {
   if (stopping) return;
@@ -44,14 +50,26 @@ async function stop(reason: string): Promise<void> {
   process.exit(0);
 }
 
+/** A faulty file changes nothing: the secrets of before stay in use, and the log says what is wrong. */
+async function reloadSecrets(): Promise<void> {
+  try {
+    await service.replaceSecrets(loadConfig(process.env));
+    log.info('secrets and certificates reloaded');
+  } catch (error) {
+    log.error({ err: error }, 'changed secrets cannot be used: those of before stay in use');
+  }
+}
+const secretFiles = new SecretFileWatcher(config.secretFiles, () => void reloadSecrets());
+
 process.on('SIGTERM', () => void stop('SIGTERM'));
 process.on('SIGINT', () => void stop('SIGINT'));
-onSighup({ reload: () => service.reloadFiles(), stop: () => void stop('terminal closed') });
+onSighup({ reload: reloadAll, stop: () => void stop('terminal closed') });
 process.on('disconnect', () => void stop('launcher ended'));
 
 try {
   const { port, grpcPort, metricsPort } = await service.start();
   log.info({ host: config.host, port, grpcPort, metricsPort }, 'control plane listening');
+  secretFiles.start();
   process.send?.({ ready: true, port, grpcPort, metricsPort });
 } catch (error) {
   process.stderr.write(`controlplane: ${describeStartupProblem(error, config.databaseUrl)}\n`);

@@ -62,6 +62,8 @@ export interface Config {
   readonly upstreamBodyTimeoutMs: number;
   /** Lines for the log at startup, e.g. about deprecated variables. */
   readonly warnings: readonly string[];
+  /** Files with secrets and certificates, which are read again when they change. */
+  readonly secretFiles: readonly string[];
   readonly version: string;
 }
 
@@ -120,7 +122,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, memoryBytes = usableMemoryByt
     metricsPort: envReader.int('DATAPLANE_METRICS_PORT', { fallback: 9464, min: 0, max: 65_535 }),
     workers,
     controlplaneGrpc,
-    link: readLinkSecurity(envReader, controlplaneGrpc),
+    link: readLinkSecurity(envReader, controlplaneGrpc, { ownTokens: envReader.secrets('DATAPLANE_TOKEN') }),
     redis,
     countersTimeoutMs: envReader.int('COUNTERS_TIMEOUT_MS', { fallback: 50, min: 1, max: 10_000 }),
     contextTtlMs: envReader.int('CONTEXT_TTL_MS', { fallback: 300_000, min: 1, max: DAY_MS }),
@@ -156,6 +158,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, memoryBytes = usableMemoryByt
     upstreamHeadersTimeoutMs: timeout('UPSTREAM_HEADERS_TIMEOUT_MS', 300_000),
     upstreamBodyTimeoutMs: timeout('UPSTREAM_BODY_TIMEOUT_MS', 300_000),
     warnings: envReader.warnings,
+    secretFiles: envReader.files,
     version: packageVersion(),
   };
   envReader.throwIfInvalid();

@@ -7,6 +7,7 @@ import { TenantNameResolver } from '@acg/base/dns/tenant-name-resolver';
 import { CidrList } from '@acg/base/egress/cidr-list';
 import type { Logger } from '@acg/base/log';
 import { ControlPlaneClient } from '@acg/proto/control-plane-client';
+import type { LinkSecurity } from '@acg/proto/link-tls-or-shared-secret';
 import { ConnectBreakerRegistry } from './breaker/connect-breaker-registry.js';
 import { EventLoopStallDetector } from './breaker/event-loop-stall-detector.js';
 import { GrpcProbeClient } from './breaker/grpc-probe-client.js';
@@ -16,7 +17,7 @@ import { ProviderMetering } from './call/provider-metering.js';
 import { TokenIpTracker } from './call/sample-client-ips-per-token.js';
 import type { Config } from './config.js';
 import { ContextCache, DEFAULT_CONTEXT_CACHE_OPTIONS } from './context/context-cache.js';
-import { ControlPlaneLink, type LinkListener } from './context/control-plane-link.js';
+import { ControlPlaneLink, isClockOff, type LinkListener } from './context/control-plane-link.js';
 import { endsSession } from './context/invalidation-matching-and-history.js';
 import { UnauthenticatedRateLimiter } from './context/unauthenticated-rate-limiter.js';
 import { createCounters } from './counters/create-counters.js';
@@ -25,6 +26,7 @@ import type { Counters } from './limits/counters-interface.js';
 import { Metrics } from './ops/metrics.js';
 import type { OpsSource } from './ops/ops-server.js';
 import { CallCostCalculator } from './pricing/call-cost-calculator.js';
+import { usableMemoryBytes } from './process/usable-memory.js';
 import { ProxyServer } from './proxy-server.js';
 import { ConnectionPools } from './upstream/connections/connection-pools-per-origin-and-owner.js';
 import { GrpcUsageSink } from './usage/grpc-usage-sink.js';
@@ -66,6 +68,7 @@ export class Gateway implements OpsSource {
   readonly #connectBreakers: ConnectBreakerRegistry;
   readonly #stallDetector = new EventLoopStallDetector();
   readonly #spool: Spool;
+  readonly #spoolBytesMax: number;
   readonly #shipper: UsageReporter;
   readonly #rejectionCounts: RejectionAggregator;
   readonly #pools: ConnectionPools;
@@ -103,9 +106,10 @@ export class Gateway implements OpsSource {
     this.#client = new ControlPlaneClient(config.controlplaneGrpc, config.link);
     const prices = new CallCostCalculator(Date.now);
     const { dataPlaneId } = identity;
+    this.#spoolBytesMax = Math.floor(config.spoolBytesMax / identity.workers);
     const spoolOptions = {
       directory: config.spoolDir,
-      bytesMax: Math.floor(config.spoolBytesMax / identity.workers),
+      bytesMax: this.#spoolBytesMax,
       retentionMs: config.spoolKeepMs,
     };
     this.#spool = new Spool(spoolOptions, log);
@@ -166,6 +170,11 @@ export class Gateway implements OpsSource {
     return this.#server.listen(this.#config.host, port, shared);
   }
 
+  /** The token holds for the next call to the control plane, certificates for the next connection. */
+  replaceLinkSecurity(security: LinkSecurity): void {
+    this.#client.replaceSecurity(security);
+  }
+
   metrics(): Promise<string> {
     return this.#metrics.registry.metrics();
   }
@@ -178,6 +187,11 @@ export class Gateway implements OpsSource {
   notReadyReason(): string | null {
     if (this.#server.draining) return 'draining';
     if (!this.#controlPlaneLink.isReady) return 'the control plane has not been reached yet';
+    const { clockOffsetMs } = this.#controlPlaneLink;
+    if (isClockOff(clockOffsetMs)) {
+      const direction = clockOffsetMs > 0 ? 'ahead of' : 'behind';
+      return `the clock is ${Math.round(Math.abs(clockOffsetMs) / 1_000)} s ${direction} the database's: set it`;
+    }
     return this.#spool.isFull ? 'the usage spool is full' : null;
   }
 
@@ -267,6 +281,16 @@ export class Gateway implements OpsSource {
   #registerMetrics(): void {
     const server = this.#server;
     this.#metrics.registerSources({
+      bounds: {
+        inflight: this.#config.inflightMax,
+        connections: this.#config.connectionsMax,
+        webSocketSlots: this.#config.webSocketsMax,
+        spoolBytes: this.#spoolBytesMax,
+        memoryBytes: usableMemoryBytes() / this.#config.workers,
+      },
+      revision: () => this.#cache.seenRevision,
+      linkAgeSeconds: () => this.#controlPlaneLink.msSinceEvent / 1_000,
+      clockOffsetSeconds: () => this.#controlPlaneLink.clockOffsetMs / 1_000,
       inflight: () => server.inflight,
       connections: () => server.connections,
       webSockets: () => server.sessions.size,

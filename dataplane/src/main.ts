@@ -6,9 +6,10 @@ import { DirectoryInUse, lockDirectory } from '@acg/base/directory-lock';
 import { ConfigError } from '@acg/base/env-reader';
 import { logInvariantFailures } from '@acg/base/invariant-failures';
 import { createLogger, type Logger } from '@acg/base/log';
+import { SecretFileWatcher } from '@acg/base/secret-file-watcher';
 import { onSighup } from '@acg/base/sighup-reload-unless-terminal-closed';
 import { type Config, loadConfig } from './config.js';
-import type { GatewayIdentity } from './gateway.js';
+import type { Gateway, GatewayIdentity } from './gateway.js';
 import { OpsServer, type OpsSource } from './ops/ops-server.js';
 import { checkNativeServer } from './process/check-native-server.js';
 import { loadDataPlaneId } from './process/data-plane-id.js';
@@ -106,11 +107,25 @@ async function startGateway(config: Config, identity: GatewayIdentity, port: num
     throw error;
   });
   service = gateway;
+  watchSecretFiles(config, gateway, log);
   try {
     return { gateway, port: await gateway.listen(port, config.workers > 1) };
   } catch (error) {
     exitWithError(EXIT.unavailable, formatError(error));
   }
+}
+
+/** A faulty file changes nothing: the secrets of before stay in use, and the log says what is wrong. */
+function watchSecretFiles(config: Config, gateway: Gateway, log: Logger): void {
+  const reload = (): void => {
+    try {
+      gateway.replaceLinkSecurity(loadConfig(process.env).link);
+      log.info('secrets and certificates reloaded');
+    } catch (error) {
+      log.error({ err: error }, 'changed secrets cannot be used: those of before stay in use');
+    }
+  };
+  new SecretFileWatcher(config.secretFiles, reload).start();
 }
 
 async function runSingle(config: Config, log: Logger): Promise<void> {

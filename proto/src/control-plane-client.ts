@@ -6,7 +6,12 @@
  */
 import { Client, type ClientReadableStream, type Metadata, type MethodDefinition, status } from '@grpc/grpc-js';
 import { gatewayService } from './gateway-service.js';
-import { createChannelCredentials, createLinkMetadata, type LinkSecurity } from './link-tls-or-shared-secret.js';
+import {
+  createChannelCredentials,
+  createLinkMetadata,
+  type LinkSecurity,
+  linkCertificates,
+} from './link-tls-or-shared-secret.js';
 import type {
   IAcquireProbeRequest,
   IAcquireProbeResponse,
@@ -83,6 +88,7 @@ export class ControlPlaneClient {
   readonly #addresses: readonly string[];
   readonly #channels: readonly Client[];
   readonly #metadata: Metadata;
+  readonly #certificates: ReturnType<typeof linkCertificates>;
   #preferred: number;
 
   /**
@@ -91,7 +97,8 @@ export class ControlPlaneClient {
    */
   constructor(addresses: readonly string[], security: LinkSecurity, random: () => number = Math.random) {
     if (addresses.length === 0) throw new Error('ControlPlaneClient needs at least one address');
-    const credentials = createChannelCredentials(security);
+    this.#certificates = linkCertificates(security);
+    const credentials = createChannelCredentials(security, this.#certificates);
     this.#addresses = addresses;
     this.#channels = addresses.map((address) => new Client(address, credentials, CHANNEL_OPTIONS));
     this.#metadata = createLinkMetadata(security);
@@ -158,6 +165,12 @@ export class ControlPlaneClient {
       call.cancel();
     };
     return { address: this.#addresses[index]!, cancel };
+  }
+
+  /** The token holds for the next call, certificates for the next connection. TLS itself stays on or off. */
+  replaceSecurity(security: LinkSecurity): void {
+    createLinkMetadata(security, this.#metadata);
+    if (security.tls !== null) this.#certificates?.replace(security.tls);
   }
 
   /** Prefers another address from now on. For an address that is reachable but does not respond. */

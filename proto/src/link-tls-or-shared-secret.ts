@@ -3,10 +3,9 @@
  * `authorization` metadata. TLS is required off loopback (docs/operations.md#plane-link).
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import type { EnvReader } from '@acg/base/env-reader';
 import type { Secret } from '@acg/base/secret';
-import { ChannelCredentials, Metadata, ServerCredentials } from '@grpc/grpc-js';
+import { ChannelCredentials, experimental, Metadata, ServerCredentials } from '@grpc/grpc-js';
 
 interface LinkTls {
   readonly ca: Buffer;
@@ -24,17 +23,23 @@ const FILES = ['GRPC_TLS_CA', 'GRPC_TLS_CERT', 'GRPC_TLS_KEY'] as const;
 const LOOPBACK = /^(?:127\.\d{1,3}\.\d{1,3}\.\d{1,3}|localhost|\[::1\]|::1)$/;
 
 /**
- * Reads GRPC_TLS_* and INTERNAL_TOKEN. `addresses`: `host:port` of the link's ends. Reports invalid settings to `read`.
+ * Reads GRPC_TLS_* and INTERNAL_TOKEN. `addresses`: `host:port` of the link's ends. `ownTokens`: a data plane's own
+ * token, which it sends instead of INTERNAL_TOKEN. `isTokenOptional`: every data plane has its own. Reports invalid
+ * settings to `read`.
  */
-export function readLinkSecurity(read: EnvReader, addresses: readonly string[]): LinkSecurity {
+export function readLinkSecurity(
+  read: EnvReader,
+  addresses: readonly string[],
+  { ownTokens = [], isTokenOptional = false }: { ownTokens?: readonly Secret[]; isTokenOptional?: boolean } = {},
+): LinkSecurity {
   const paths = FILES.map((name) => read.optional(name));
   const set = paths.filter((path) => path !== null).length;
   if (set !== 0 && set !== FILES.length) read.addProblem(`${FILES.join(', ')} must be set together or not at all`);
-  const [ca, cert, key] = set === FILES.length ? FILES.map((name, i) => readFile(read, name, paths[i]!)) : [];
+  const [ca, cert, key] = set === FILES.length ? FILES.map((name, i) => read.file(name, paths[i]!)) : [];
   const tls = ca && cert && key ? { ca, cert, key } : null;
-  const internalTokens = read.secrets('INTERNAL_TOKEN');
+  const internalTokens = ownTokens.length > 0 ? ownTokens : read.secrets('INTERNAL_TOKEN');
   if (set === 0) {
-    if (internalTokens.length === 0)
+    if (internalTokens.length === 0 && !isTokenOptional)
       read.addProblem('INTERNAL_TOKEN is not set: it must be a shared secret of at least 32 characters');
     for (const address of addresses) {
       if (LOOPBACK.test(address.replace(/:\d+$/, ''))) continue;
@@ -44,29 +49,73 @@ export function readLinkSecurity(read: EnvReader, addresses: readonly string[]):
   return { tls, internalTokens };
 }
 
-function readFile(read: EnvReader, name: string, path: string): Buffer | null {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    read.addProblem(`${name}: ${(error as Error).message}`);
-    return null;
+/** The certificates of one end of the link. New ones hold for new connections; open ones stay. */
+class LinkCertificates implements experimental.CertificateProvider {
+  readonly #caListeners = new Set<experimental.CaCertificateUpdateListener>();
+  readonly #identityListeners = new Set<experimental.IdentityCertificateUpdateListener>();
+  #tls: LinkTls;
+
+  constructor(tls: LinkTls) {
+    this.#tls = tls;
+  }
+
+  replace(tls: LinkTls): void {
+    this.#tls = tls;
+    for (const listener of this.#caListeners) this.#tellCa(listener);
+    for (const listener of this.#identityListeners) this.#tellIdentity(listener);
+  }
+
+  addCaCertificateListener(listener: experimental.CaCertificateUpdateListener): void {
+    this.#caListeners.add(listener);
+    // Later, because the library is ready for an update only when this call has returned.
+    queueMicrotask(() => this.#tellCa(listener));
+  }
+
+  removeCaCertificateListener(listener: experimental.CaCertificateUpdateListener): void {
+    this.#caListeners.delete(listener);
+  }
+
+  addIdentityCertificateListener(listener: experimental.IdentityCertificateUpdateListener): void {
+    this.#identityListeners.add(listener);
+    queueMicrotask(() => this.#tellIdentity(listener));
+  }
+
+  removeIdentityCertificateListener(listener: experimental.IdentityCertificateUpdateListener): void {
+    this.#identityListeners.delete(listener);
+  }
+
+  #tellCa(listener: experimental.CaCertificateUpdateListener): void {
+    if (this.#caListeners.has(listener)) listener({ caCertificate: this.#tls.ca });
+  }
+
+  #tellIdentity(listener: experimental.IdentityCertificateUpdateListener): void {
+    const { cert, key } = this.#tls;
+    if (this.#identityListeners.has(listener)) listener({ certificate: cert, privateKey: key });
   }
 }
 
-export function createServerCredentials(security: LinkSecurity): ServerCredentials {
-  if (security.tls === null) return ServerCredentials.createInsecure();
-  const { ca, cert, key } = security.tls;
-  return ServerCredentials.createSsl(ca, [{ cert_chain: cert, private_key: key }], true);
+/** Null: the link has no TLS. */
+export const linkCertificates = ({ tls }: LinkSecurity): LinkCertificates | null =>
+  tls === null ? null : new LinkCertificates(tls);
+
+export function createServerCredentials(
+  security: LinkSecurity,
+  certificates = linkCertificates(security),
+): ServerCredentials {
+  if (certificates === null) return ServerCredentials.createInsecure();
+  return experimental.createCertificateProviderServerCredentials(certificates, certificates, true);
 }
 
-export function createChannelCredentials(security: LinkSecurity): ChannelCredentials {
-  if (security.tls === null) return ChannelCredentials.createInsecure();
-  return ChannelCredentials.createSsl(security.tls.ca, security.tls.key, security.tls.cert);
+export function createChannelCredentials(
+  security: LinkSecurity,
+  certificates = linkCertificates(security),
+): ChannelCredentials {
+  if (certificates === null) return ChannelCredentials.createInsecure();
+  return experimental.createCertificateProviderChannelCredentials(certificates, certificates);
 }
 
 /** Metadata that a data plane sends with each call. */
-export function createLinkMetadata(security: LinkSecurity): Metadata {
-  const metadata = new Metadata();
+export function createLinkMetadata(security: LinkSecurity, metadata = new Metadata()): Metadata {
   const [token] = security.internalTokens;
   if (token !== undefined) metadata.set('authorization', `Bearer ${token.reveal()}`);
   return metadata;

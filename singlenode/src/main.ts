@@ -66,7 +66,7 @@ async function start(): Promise<void> {
   lockDirectory(dataDir, 'gateway');
   const secrets = loadOrCreateSecrets(dataDir, hasDatabase(dataDir));
   let databaseUrl = env.DATABASE_URL;
-  if (!databaseUrl) {
+  if (!databaseUrl && !env.DATABASE_URL_FILE) {
     database = new EmbeddedDatabase({
       dataDir,
       secrets,
@@ -85,15 +85,18 @@ async function start(): Promise<void> {
   // Known before the data plane listens, unless it uses any free port.
   const ownProxy = env.DATAPLANE_PORT === '0' ? undefined : url(env.DATAPLANE_HOST, Number(env.DATAPLANE_PORT || 8081));
   const proxyUrl = env.DATAPLANE_PUBLIC_URL || ownProxy;
-  const internalToken = env.INTERNAL_TOKEN || secrets.internalToken;
+  /** A secret in a file is read by the plane itself. */
+  const orGenerated = (name: string, generated: string): string | undefined =>
+    env[`${name}_FILE`] ? env[name] : env[name] || generated;
+  const internalToken = orGenerated('INTERNAL_TOKEN', secrets.internalToken);
   controlPlane = new PlaneProcess({
     name: 'control plane',
     script: fileURLToPath(import.meta.resolve('@acg/controlplane/main')),
     env: {
       ...shared,
       DATABASE_URL: databaseUrl,
-      MASTER_KEYS: env.MASTER_KEYS || secrets.masterKeys,
-      JWT_SECRET: env.JWT_SECRET || secrets.jwtSecret,
+      MASTER_KEYS: orGenerated('MASTER_KEYS', secrets.masterKeys),
+      JWT_SECRET: orGenerated('JWT_SECRET', secrets.jwtSecret),
       INTERNAL_TOKEN: internalToken,
       DATAPLANE_PUBLIC_URL: proxyUrl,
     },

@@ -131,6 +131,7 @@ const controlplane: FolderRules = {
   mail: ['http'],
   ops: ['db', 'http'],
   reference: ['http'],
+  'data-planes': ['db', 'grpc', 'ops'],
   'reports/log-record': ['http'],
   'reports/query': ['db', 'domain', 'http'],
   breaker: ['db', 'events', 'ops'],
@@ -387,7 +388,7 @@ const dashboard: FolderRules = {
 
 /** Composition folders of a plane; they may import any folder. */
 export const COMPOSITION_FOLDERS: Readonly<Record<string, readonly string[]>> = {
-  controlplane: ['composition', 'override-fleet-circuit', 'rotate-master-key'],
+  controlplane: ['composition', 'manage-data-planes', 'override-fleet-circuit', 'rebook-records', 'rotate-master-key'],
 };
 
 export const FOLDER_RULES: Readonly<Record<string, FolderRules>> = {
@@ -414,6 +415,7 @@ export const ROOT_FILES: Readonly<Record<string, readonly string[]>> = {
     'minor-gc-by-buffer-bytes',
     'noop',
     'rejection-reasons',
+    'secret-file-watcher',
     'secret',
     'sighup-reload-unless-terminal-closed',
     'swap-remove-set',

@@ -122,6 +122,16 @@ test.each(listQueries)('cost: the list of %s of a small tenant looks at its own 
   expect(await countPagesRead(work)).toBeLessThanOrEqual(LIST_PAGES_MAX);
 });
 
+test('cost: the list of keys of an organization without keys looks at no key of others, in any order', async () => {
+  const [empty] = await database().sql<{ id: string }[]>`
+    insert into organizations (id, name, slug) values (gen_random_uuid(), 'e', 'without-keys') returning id`;
+  const filter = { agentId: null, projectId: null, status: null, search: null, neverUsed: null, unusedSince: null };
+  for (const sort of ['createdAt', 'name', 'lastUsedAt', 'expiresAt'] as const) {
+    const work = (sql: Sql) => keys.listUnrevokedKeys(sql, empty!.id, filter, { sort }, PAGE);
+    expect(await countPagesRead(work), sort).toBeLessThanOrEqual(LIST_PAGES_MAX);
+  }
+});
+
 test('cost: the list of an empty project’s agents does not look at its organization’s other ones', async () => {
   const [project] = await database().sql<{ id: string }[]>`
     insert into projects (id, org_id, name, slug) values (gen_random_uuid(), ${big.orgId}, 'q', 'q') returning id`;

@@ -1413,6 +1413,94 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/second-factor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the state of the user’s second factor
+         * @description Any session, whatever the role.
+         */
+        get: operations["getSecondFactor"];
+        put?: never;
+        /**
+         * Create the secret of a second factor
+         * @description The secret protects the account only after POST /v1/second-factor/confirm. Any session, whatever the role.
+         */
+        post: operations["createSecondFactor"];
+        /**
+         * Remove the second factor
+         * @description Any session, whatever the role.
+         */
+        delete: operations["removeSecondFactor"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/second-factor/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Enable the second factor with its first code
+         * @description Ends all other sessions of the user. Any session, whatever the role.
+         */
+        post: operations["enableSecondFactor"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/second-factor/recovery-codes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace the recovery codes
+         * @description Any session, whatever the role.
+         */
+        post: operations["renewRecoveryCodes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/second-factor/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirm the session with a code of the second factor
+         * @description For 10 minutes the session may then do what answers 403 with secondFactor. Any session, whatever the role.
+         */
+        post: operations["confirmSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/session": {
         parameters: {
             query?: never;
@@ -1480,6 +1568,134 @@ export interface paths {
          * @description Any session, whatever the role.
          */
         delete: operations["endSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sso": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the identity provider and the domains of the organization
+         * @description Role: admin or owner.
+         */
+        get: operations["getSso"];
+        /**
+         * Set the identity provider of the organization
+         * @description Reads the discovery document. A new issuer or client ends the sessions of the previous one. Role: owner.
+         */
+        put: operations["configureSso"];
+        post?: never;
+        /**
+         * Remove the identity provider and end its sessions
+         * @description Role: owner.
+         */
+        delete: operations["removeSso"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sso/domains": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add a domain of e-mail addresses
+         * @description Role: owner.
+         */
+        post: operations["addSsoDomain"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sso/domains/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove a domain
+         * @description Role: owner.
+         */
+        delete: operations["removeSsoDomain"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sso/domains/{id}/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Look up the TXT record of a domain
+         * @description Role: owner.
+         */
+        post: operations["verifySsoDomain"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sso/link": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Log in once to the account that single sign-on will open
+         * @description Called by the page of the callback. No session needed.
+         */
+        post: operations["linkSso"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sso/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin a login by single sign-on
+         * @description Only for pages of this service: the login is bound to the browser by a cookie. No session needed.
+         */
+        post: operations["startSso"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -2302,11 +2518,15 @@ export interface components {
             token: string;
             name?: string;
             password?: string;
+            /** @description The 6 digits that the authenticator app shows, or a recovery code. Each code works once. */
+            code?: string;
         };
         AcceptRefused: {
             error: string;
             /** @constant */
             existing?: true;
+            /** @constant */
+            secondFactor?: true;
         };
         Account: {
             /** Format: uuid */
@@ -3063,6 +3283,8 @@ export interface components {
             /** Format: email */
             email?: string;
             password?: string;
+            /** @description The 6 digits that the authenticator app shows, or a recovery code. Each code works once. */
+            code?: string;
         };
         Call: {
             /**
@@ -3192,6 +3414,10 @@ export interface components {
         CheckInput: {
             /** @description UTC month, `YYYY-MM`. */
             month?: string;
+        };
+        CodeInput: {
+            /** @description The 6 digits that the authenticator app shows, or a recovery code. Each code works once. */
+            code: string;
         };
         CompareReply: {
             /** @description Null if the request gave start or end. */
@@ -3434,6 +3660,12 @@ export interface components {
         };
         DeliveryReply: {
             delivery: components["schemas"]["Delivery"];
+        };
+        DomainInput: {
+            domain: string;
+        };
+        DomainReply: {
+            domain: components["schemas"]["SsoDomain"];
         };
         Endpoint: {
             /** Format: uuid */
@@ -3696,6 +3928,11 @@ export interface components {
             limit: number;
             offset: number;
         };
+        LinkInput: {
+            password: string;
+            /** @description The 6 digits that the authenticator app shows, or a recovery code. Each code works once. */
+            code?: string;
+        };
         ListCircuitsReply: {
             circuits: {
                 providerSlug: string;
@@ -3912,6 +4149,8 @@ export interface components {
             /** Format: email */
             email: string;
             password: string;
+            /** @description The 6 digits that the authenticator app shows, or a recovery code. Each code works once. */
+            code?: string;
         };
         LoginReply: {
             token: string;
@@ -4087,6 +4326,8 @@ export interface components {
             name?: string;
             /** @description US cents per calendar month over all agents of the organization; null: no budget. */
             budgetCentsMonthly?: number | null;
+            /** @description Members without a second factor get 403 until they set one up. Only owners change it. */
+            requireSecondFactor?: boolean;
         };
         OrganizationReply: {
             org: components["schemas"]["OrganizationWithRole"];
@@ -4105,12 +4346,19 @@ export interface components {
                  */
                 purgeAt?: string;
                 /**
+                 * @description The organization requires a second factor, which the user has not set up: calls in it are 403.
+                 * @constant
+                 */
+                secondFactorMissing?: true;
+                /**
                  * @description Only for owners, while suspended items wait for a review.
                  * @constant
                  */
                 itemsSuspended?: true;
                 /** @description US cents per calendar month over all agents of the organization; null: no budget. */
                 budgetCentsMonthly: number | null;
+                /** @description Members without a second factor get 403 until they set one up. Only owners change it. */
+                requireSecondFactor: boolean;
             };
         };
         OrganizationWithRole: {
@@ -4125,6 +4373,11 @@ export interface components {
              * @description Only while the organization is being deleted: an owner can restore it until this time.
              */
             purgeAt?: string;
+            /**
+             * @description The organization requires a second factor, which the user has not set up: calls in it are 403.
+             * @constant
+             */
+            secondFactorMissing?: true;
             /**
              * @description Only for owners, while suspended items wait for a review.
              * @constant
@@ -4435,6 +4688,10 @@ export interface components {
             period: ("24h" | "7d" | "30d" | "90d") | null;
             providers: components["schemas"]["ProviderBreakdown"][];
         };
+        RecoveryCodes: {
+            /** @description Shown once. Each works once instead of a code. */
+            recoveryCodes: string[];
+        };
         RefreshReply: {
             token: string;
         };
@@ -4595,6 +4852,26 @@ export interface components {
                 daysUntilBudget: number | null;
             } | null;
         };
+        SecondFactorInput: {
+            /** @description The password of the user, required again. */
+            password: string;
+        };
+        SecondFactorRejection: {
+            error: string;
+            /** @constant */
+            secondFactor?: true;
+        };
+        SecondFactorSecret: {
+            /** @description Base32, to type into an authenticator app. Shown once. */
+            secret: string;
+            /** @description The same for a QR code. */
+            otpauthUrl: string;
+        };
+        SecondFactorStatus: {
+            /** @description Null: the account has no second factor. */
+            enabledAt: string | null;
+            recoveryCodesLeft: number;
+        };
         SecretRotation: {
             /**
              * @description How long deliveries are signed with both secrets; 0: not at all.
@@ -4701,6 +4978,41 @@ export interface components {
                 slug: string;
             };
         };
+        SsoDomain: {
+            /** Format: uuid */
+            id: string;
+            domain: string;
+            /** @description Name of the TXT record that verifies the domain. */
+            recordName: string;
+            /** @description Its content. */
+            recordValue: string;
+            /** @description Null: not verified. */
+            verifiedAt: string | null;
+            /** @description Null: never checked. */
+            checkedAt: string | null;
+        };
+        SsoInput: {
+            /** @description The issuer, as the provider’s discovery document names it. */
+            issuer: string;
+            clientId: string;
+            /** @description Required with a new issuer or client; otherwise the stored one is kept. */
+            clientSecret?: string;
+            /** @description The role of people who log in for the first time; null: they need an invitation. */
+            defaultRole: "viewer" | "member" | "admin" | null;
+        };
+        SsoSettings: {
+            connection: {
+                issuer: string;
+                clientId: string;
+                /** @description The role of people who log in for the first time; null: they need an invitation. */
+                defaultRole: "viewer" | "member" | "admin" | null;
+                /** Format: date-time */
+                createdAt: string;
+            } | null;
+            /** @description The redirect URI to register at the provider. */
+            redirectUri: string;
+            domains: components["schemas"]["SsoDomain"][];
+        };
         StartDeviceLoginInput: {
             client: string;
             hostname?: string;
@@ -4714,11 +5026,19 @@ export interface components {
             /** @description Seconds between two polls. */
             interval: number;
         };
+        StartInput: {
+            /** Format: email */
+            email: string;
+        };
+        StartReply: {
+            /** @description Where the browser continues. */
+            url: string;
+        };
         SuspendedItem: {
             /** Format: uuid */
             id: string;
             /** @enum {string} */
-            kind: "member" | "management_token" | "invitation" | "api_key" | "webhook" | "account" | "credential" | "custom_provider";
+            kind: "member" | "management_token" | "invitation" | "api_key" | "webhook" | "account" | "credential" | "custom_provider" | "sso";
             /** @description The name; for a member or an invitation the e-mail address, for a webhook the URL. */
             name: string;
             /** @description Further identification: role, token prefix, events, agent or address. */
@@ -5048,6 +5368,7 @@ export type CallReply = components['schemas']['CallReply'];
 export type CallsReply = components['schemas']['CallsReply'];
 export type ChangePasswordInput = components['schemas']['ChangePasswordInput'];
 export type CheckInput = components['schemas']['CheckInput'];
+export type CodeInput = components['schemas']['CodeInput'];
 export type CompareReply = components['schemas']['CompareReply'];
 export type ComparedAgent = components['schemas']['ComparedAgent'];
 export type CredentialAcceptedData = components['schemas']['CredentialAcceptedData'];
@@ -5068,6 +5389,8 @@ export type DeliveryDetail = components['schemas']['DeliveryDetail'];
 export type DeliveryDetailReply = components['schemas']['DeliveryDetailReply'];
 export type DeliveryList = components['schemas']['DeliveryList'];
 export type DeliveryReply = components['schemas']['DeliveryReply'];
+export type DomainInput = components['schemas']['DomainInput'];
+export type DomainReply = components['schemas']['DomainReply'];
 export type Endpoint = components['schemas']['Endpoint'];
 export type EndpointCreated = components['schemas']['EndpointCreated'];
 export type EndpointDeleted = components['schemas']['EndpointDeleted'];
@@ -5085,6 +5408,7 @@ export type GetStatusReply = components['schemas']['GetStatusReply'];
 export type InviteInput = components['schemas']['InviteInput'];
 export type InvitedReply = components['schemas']['InvitedReply'];
 export type LineList = components['schemas']['LineList'];
+export type LinkInput = components['schemas']['LinkInput'];
 export type ListCircuitsReply = components['schemas']['ListCircuitsReply'];
 export type ListProvidersReply = components['schemas']['ListProvidersReply'];
 export type ListedProvider = components['schemas']['ListedProvider'];
@@ -5133,6 +5457,7 @@ export type ProviderCircuitOpenedEvent = components['schemas']['ProviderCircuitO
 export type ProviderListing = components['schemas']['ProviderListing'];
 export type ProviderUsage = components['schemas']['ProviderUsage'];
 export type ProvidersReply = components['schemas']['ProvidersReply'];
+export type RecoveryCodes = components['schemas']['RecoveryCodes'];
 export type RefreshReply = components['schemas']['RefreshReply'];
 export type Refusals = components['schemas']['Refusals'];
 export type RenameInput = components['schemas']['RenameInput'];
@@ -5146,6 +5471,10 @@ export type RotationInput = components['schemas']['RotationInput'];
 export type RotationReply = components['schemas']['RotationReply'];
 export type ScopeSeries = components['schemas']['ScopeSeries'];
 export type ScopeSummary = components['schemas']['ScopeSummary'];
+export type SecondFactorInput = components['schemas']['SecondFactorInput'];
+export type SecondFactorRejection = components['schemas']['SecondFactorRejection'];
+export type SecondFactorSecret = components['schemas']['SecondFactorSecret'];
+export type SecondFactorStatus = components['schemas']['SecondFactorStatus'];
 export type SecretRotation = components['schemas']['SecretRotation'];
 export type SelfReply = components['schemas']['SelfReply'];
 export type SessionInfo = components['schemas']['SessionInfo'];
@@ -5157,8 +5486,13 @@ export type SharedCredentialPatch = components['schemas']['SharedCredentialPatch
 export type SharedCredentialReply = components['schemas']['SharedCredentialReply'];
 export type SignupInput = components['schemas']['SignupInput'];
 export type SignupReply = components['schemas']['SignupReply'];
+export type SsoDomain = components['schemas']['SsoDomain'];
+export type SsoInput = components['schemas']['SsoInput'];
+export type SsoSettings = components['schemas']['SsoSettings'];
 export type StartDeviceLoginInput = components['schemas']['StartDeviceLoginInput'];
 export type StartDeviceLoginReply = components['schemas']['StartDeviceLoginReply'];
+export type StartInput = components['schemas']['StartInput'];
+export type StartReply = components['schemas']['StartReply'];
 export type SuspendedItem = components['schemas']['SuspendedItem'];
 export type SuspendedList = components['schemas']['SuspendedList'];
 export type SuspendedReply = components['schemas']['SuspendedReply'];
@@ -5973,7 +6307,15 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
+            /** @description The credentials are missing, invalid or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecondFactorRejection"];
+                };
+            };
             413: components["responses"]["TooLarge"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -7266,7 +7608,15 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
+            /** @description The caller may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecondFactorRejection"];
+                };
+            };
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             429: components["responses"]["TooManyRequests"];
@@ -7294,7 +7644,15 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
+            /** @description The caller may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecondFactorRejection"];
+                };
+            };
             409: components["responses"]["Conflict"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -7322,7 +7680,15 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
+            /** @description The caller may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecondFactorRejection"];
+                };
+            };
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             500: components["responses"]["InternalError"];
@@ -7355,7 +7721,15 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
+            /** @description The caller may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecondFactorRejection"];
+                };
+            };
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
@@ -7386,7 +7760,15 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
+            /** @description The caller may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecondFactorRejection"];
+                };
+            };
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             429: components["responses"]["TooManyRequests"];
@@ -7483,7 +7865,15 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
+            /** @description The caller may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecondFactorRejection"];
+                };
+            };
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
@@ -7518,7 +7908,15 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
+            /** @description The caller may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecondFactorRejection"];
+                };
+            };
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
@@ -8046,6 +8444,191 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getSecondFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Get the state of the user’s second factor */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecondFactorStatus"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createSecondFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SecondFactorInput"];
+            };
+        };
+        responses: {
+            /** @description Create the secret of a second factor */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecondFactorSecret"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    removeSecondFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CodeInput"];
+            };
+        };
+        responses: {
+            /** @description Remove the second factor */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deleted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    enableSecondFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CodeInput"];
+            };
+        };
+        responses: {
+            /** @description Enable the second factor with its first code */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecoveryCodes"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    renewRecoveryCodes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CodeInput"];
+            };
+        };
+        responses: {
+            /** @description Replace the recovery codes */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecoveryCodes"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    confirmSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CodeInput"];
+            };
+        };
+        responses: {
+            /** @description Confirm the session with a code of the second factor */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ok"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     openBrowserSession: {
         parameters: {
             query?: never;
@@ -8069,7 +8652,15 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
+            /** @description The credentials are missing, invalid or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecondFactorRejection"];
+                };
+            };
             403: components["responses"]["Forbidden"];
             413: components["responses"]["TooLarge"];
             429: components["responses"]["TooManyRequests"];
@@ -8219,6 +8810,268 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getSso: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Get the identity provider and the domains of the organization */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SsoSettings"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    configureSso: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SsoInput"];
+            };
+        };
+        responses: {
+            /** @description Set the identity provider of the organization */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SsoSettings"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            /** @description The caller may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecondFactorRejection"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    removeSso: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Remove the identity provider and end its sessions */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deleted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            /** @description The caller may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecondFactorRejection"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    addSsoDomain: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DomainInput"];
+            };
+        };
+        responses: {
+            /** @description Add a domain of e-mail addresses */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DomainReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    removeSsoDomain: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Remove a domain */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deleted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    verifySsoDomain: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Look up the TXT record of a domain */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DomainReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    linkSso: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LinkInput"];
+            };
+        };
+        responses: {
+            /** @description Log in once to the account that single sign-on will open */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ok"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            /** @description The credentials are missing, invalid or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecondFactorRejection"];
+                };
+            };
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    startSso: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StartInput"];
+            };
+        };
+        responses: {
+            /** @description Begin a login by single sign-on */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StartReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getStatus: {
         parameters: {
             query?: never;
@@ -8247,7 +9100,7 @@ export interface operations {
             query?: {
                 limit?: number;
                 offset?: number;
-                kind?: "member" | "management_token" | "invitation" | "api_key" | "webhook" | "account" | "credential" | "custom_provider";
+                kind?: "member" | "management_token" | "invitation" | "api_key" | "webhook" | "account" | "credential" | "custom_provider" | "sso";
             };
             header?: never;
             path?: never;

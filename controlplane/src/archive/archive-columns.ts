@@ -42,10 +42,11 @@ const SQL_OF_FIELD: Readonly<Record<string, string>> = {
 };
 const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** `costCents` is `costUsd` here, because Parquet has exact decimals. */
+/** `costCents` and `statedCostCents` are `costUsd` and `statedCostUsd` here, because Parquet has exact decimals. */
 export const USAGE_COLUMNS: readonly ArchiveColumn[] = [
   ...LOG_FIELD_ROWS.flatMap(({ name, type }): ArchiveColumn[] => {
     if (type === 'number') return [column('costUsd', 'usd', 'r.cost_nanos')];
+    if (type === 'numberOrNull') return [column('statedCostUsd', 'usd', 'r.stated_cost_nanos', true)];
     const sql = SQL_OF_FIELD[name] ?? `r.${snakeCase(name)}`;
     const nullable = type === 'textOrNull' || type === 'countOrNull';
     return [column(name, TYPE_OF_FIELD[type], type === 'textOrNull' ? `nullif(${sql}, '')` : sql, nullable)];

@@ -1,20 +1,15 @@
 /** The prices of the ledger in the form in which a reconciliation compares them. */
 import type { OperatorPrices } from '../prices/operator-prices.js';
-import { splitBaseUrl } from '../providers/catalogue/built-in-provider.js';
+import type { Provider } from '../providers/catalogue/provider.js';
+import { splitBaseUrl } from '../providers/catalogue/split-base-url.js';
 import type { ListPrices } from './reconcile.js';
-
-interface PricedCustomProvider {
-  readonly slug: string;
-  readonly baseUrl: string;
-  readonly usageFormat: string | null;
-}
 
 const PICO_PER_NANO = 1_000;
 
 /** A model that only the fallback prices has no list price. */
 export function listPricesOf(
   prices: OperatorPrices,
-  customProviders: readonly PricedCustomProvider[],
+  customProviders: readonly Provider[],
   providerSlug: string,
 ): ListPrices {
   const custom = customProviders.find(({ slug }) => slug === providerSlug);
@@ -24,8 +19,8 @@ export function listPricesOf(
       : {
           providerSlug,
           priceProvider: '',
-          usageFormat: custom.usageFormat ?? 'none',
-          origin: splitBaseUrl(custom.baseUrl).origin,
+          usageFormat: custom.mainUsageFormat,
+          origin: splitBaseUrl(custom.fixedAddress()!).origin,
         };
   return (model) => {
     const plan = prices.list.findPlan(upstream, model);

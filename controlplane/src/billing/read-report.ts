@@ -3,8 +3,8 @@ import type { Dialer } from '@acg/base/dialer/dialer';
 import { createUndiciConnector } from '@acg/base/dialer/undici-connector';
 import { DAY_MS, HOUR_MS } from '@acg/base/time-and-money-units';
 import { Agent } from 'undici';
-import { splitBaseUrl } from '../providers/catalogue/built-in-provider.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
+import { splitBaseUrl } from '../providers/catalogue/split-base-url.js';
 import type { CustomProviderService } from '../providers/custom/custom-provider-service.js';
 import { anthropicHeaders, readAnthropicReport } from './apis/anthropic.js';
 import { openAiHeaders, readOpenAiReport } from './apis/openai.js';
@@ -55,11 +55,10 @@ export class ReportReader {
 
   /** The origin of the provider, which a tenant configured for a custom one. */
   async #address({ orgId, providerSlug }: ReportSource): Promise<{ origin: string; tenant: boolean }> {
-    const builtIn = this.catalogue.get(providerSlug);
-    if (builtIn?.baseUrl != null) return { origin: splitBaseUrl(builtIn.baseUrl).origin, tenant: false };
     const custom = (await this.customProviders.own(orgId)).find(({ slug }) => slug === providerSlug);
-    if (custom === undefined)
+    const address = (custom ?? this.catalogue.get(providerSlug))?.fixedAddress();
+    if (address == null)
       throw new ReportProblem(`The provider ${providerSlug} was deleted: delete this billing account.`);
-    return { origin: splitBaseUrl(custom.baseUrl).origin, tenant: true };
+    return { origin: splitBaseUrl(address).origin, tenant: custom !== undefined };
   }
 }

@@ -42,5 +42,12 @@ export function buildConnectionLimits(config: Config, log: Logger, metrics: Metr
     'Open connections to the gRPC port.',
     () => ports.grpc.openConnections,
   );
+  const { api, grpc } = config.connections;
+  metrics.addGauge('gateway_control_connections_max', 'Bound of gateway_control_connections.', () => api.max);
+  metrics.addGauge(
+    'gateway_control_grpc_connections_max',
+    'Bound of gateway_control_grpc_connections.',
+    () => grpc.max,
+  );
   return ports;
 }

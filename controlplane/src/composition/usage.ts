@@ -15,6 +15,7 @@ import { UsageIngest, type UsageObserver } from '../ledger/usage-ingest.js';
 import { UsageRetention } from '../ledger/usage-retention.js';
 import { BackgroundTasks } from '../ops/background-tasks.js';
 import type { Metrics } from '../ops/metrics.js';
+import { TableSizes } from '../ops/table-sizes.js';
 import { AgentFiguresReport } from '../reports/aggregates/agent-figures.js';
 import { AgentReports } from '../reports/aggregates/agent-reports.js';
 import { ScopeReports } from '../reports/aggregates/scope-reports.js';
@@ -29,6 +30,7 @@ import { createSpanExporter } from '../traces/create-span-exporter.js';
 const MAINTAIN_INTERVAL_MS = HOUR_MS;
 /** A past day with late usage is read from its hourly rollups for at most this long. */
 const CLOSE_DAYS_INTERVAL_MS = 300_000;
+const TABLE_SIZES_INTERVAL_MS = 600_000;
 
 interface UsageDependencies {
   readonly config: Config;
@@ -68,11 +70,16 @@ export function buildUsage(
   const spans = config.otlp === null ? null : createSpanExporter(config.otlp, config.version, log, metrics);
   if (spans !== null) ingest.onCommitted = (entries) => spans.enqueue(entries);
   const background = new BackgroundTasks(log);
-  const retentionDays = { logs: config.usageLogRetentionDays, rejections: config.rejectionRetentionDays };
+  const retentionDays = {
+    logs: config.usageLogRetentionDays,
+    rejections: config.rejectionRetentionDays,
+    rollups: config.rollupRetentionDays,
+  };
   const retention = new UsageRetention(sql, retentionDays, log, mayDropDay);
   const days = new DailyRollups(sql, log);
   const hours = new HourlyDimensionRollups(sql);
   const searches = new LogSearchIndexes(sql, log);
+  const tableSizes = new TableSizes(sql, metrics.registry);
   const updateRollups = async (): Promise<void> => {
     await hours.rollUpFinishedAndLateHours(Date.now());
     await days.rollUpFinishedAndLateDays(Date.now()); // the first run after an upgrade of a large ledger takes a while
@@ -89,7 +96,11 @@ export function buildUsage(
       const sweepNow = background.runEvery('usage retention', MAINTAIN_INTERVAL_MS, () =>
         retention.deleteExpiredUsage(Date.now()),
       );
+      const updateTableSizesNow = background.runEvery('table sizes', TABLE_SIZES_INTERVAL_MS, () =>
+        tableSizes.update(),
+      );
       updateRollupsNow();
+      updateTableSizesNow();
       sweepNow();
     },
     async stop() {

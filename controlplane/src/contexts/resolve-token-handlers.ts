@@ -1,8 +1,9 @@
 /** gRPC handlers of ResolveToken and ResolveTokens. */
 import type { Logger } from '@acg/base/log';
 import type { GatewayHandlers } from '@acg/proto/gateway-service';
-import type { IResolveTokenRequest } from '@acg/proto/messages';
+import type { IResolveTokenRequest, IResolveTokenResponse } from '@acg/proto/messages';
 import { status } from '@grpc/grpc-js';
+import type { LinkCaller } from '../grpc/link-caller.js';
 import { GrpcError, unaryHandler } from '../grpc/unary-handler-and-grpc-errors.js';
 import type { TokenQuery } from './agent-context-store.js';
 import type { TokenResolutionService } from './token-resolution-service.js';
@@ -11,21 +12,35 @@ const TOKEN_HASH_BYTES = 32;
 const AGENT_REF_CHARS_MAX = 128;
 const TOKENS_MAX = 256;
 
+/** Stores that the caller is given contexts of the organizations; they are sent only afterwards. */
+type RecordGrants = (caller: LinkCaller, dataPlaneId: string, orgIds: readonly string[]) => Promise<void>;
+
 export function createResolveHandlers(
   contexts: TokenResolutionService,
+  recordGrants: RecordGrants,
   log: Logger,
 ): Pick<GatewayHandlers, 'resolveToken' | 'resolveTokens'> {
+  const resolve = async (
+    caller: LinkCaller,
+    dataPlaneId: string | null | undefined,
+    queries: readonly TokenQuery[],
+  ): Promise<IResolveTokenResponse[]> => {
+    const answers = await contexts.resolve(queries);
+    const orgIds = answers.flatMap(({ context }) => context?.orgId ?? []);
+    await recordGrants(caller, dataPlaneId ?? '', orgIds);
+    return answers;
+  };
   return {
-    resolveToken: unaryHandler(log, 'ResolveToken', async (request) => {
-      const [response] = await contexts.resolve([parseTokenQuery(request)]);
+    resolveToken: unaryHandler(log, 'ResolveToken', async (request, caller) => {
+      const [response] = await resolve(caller, request.dataPlaneId, [parseTokenQuery(request)]);
       return response!;
     }),
-    resolveTokens: unaryHandler(log, 'ResolveTokens', async ({ tokens }) => {
+    resolveTokens: unaryHandler(log, 'ResolveTokens', async ({ tokens, dataPlaneId }, caller) => {
       const queries = (tokens ?? []).map(parseTokenQuery);
       if (queries.length > TOKENS_MAX) {
         throw new GrpcError(status.INVALID_ARGUMENT, `tokens must be at most ${TOKENS_MAX}`);
       }
-      return { answers: queries.length === 0 ? [] : await contexts.resolve(queries) };
+      return { answers: queries.length === 0 ? [] : await resolve(caller, dataPlaneId, queries) };
     }),
   };
 }

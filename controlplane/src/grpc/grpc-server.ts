@@ -1,20 +1,23 @@
 /**
- * The gRPC server for data planes. Authorizes every call before its handler runs. The link uses mutual TLS or, on
- * loopback, the shared INTERNAL_TOKEN (proto/src/link-tls-or-shared-secret.ts).
+ * The gRPC server for data planes. Authenticates every call before its handler runs, which finds the caller with
+ * `linkCallerOf`. The link uses mutual TLS or, on loopback, no TLS (proto/src/link-tls-or-shared-secret.ts).
  */
 import type { Logger } from '@acg/base/log';
 import { LINK_MESSAGE_BYTES_MAX } from '@acg/proto/control-plane-client';
 import { type GatewayHandlers, gatewayServerService } from '@acg/proto/gateway-service';
-import { createServerCredentials, isLinkAuthorized, type LinkSecurity } from '@acg/proto/link-tls-or-shared-secret';
+import { createServerCredentials, type LinkSecurity, linkCertificates } from '@acg/proto/link-tls-or-shared-secret';
 import {
   type handleServerStreamingCall,
   type handleUnaryCall,
   Server,
+  type ServerUnaryCall,
+  type ServerWritableStream,
   type ServiceDefinition,
   status,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import { GrpcListener } from './grpc-listener.js';
+import { type LinkAuthentication, setLinkCaller } from './link-caller.js';
 
 const SERVER_OPTIONS = {
   // Detects a data plane that disappeared without closing its connection within 15 s.
@@ -25,29 +28,43 @@ const SERVER_OPTIONS = {
   'grpc.max_concurrent_streams': 2_000,
 };
 
-const UNAUTHENTICATED_ERROR = { code: status.UNAUTHENTICATED, details: 'INTERNAL_TOKEN does not match' };
+/** Decides who sends a call. */
+type Authenticate = (
+  call: ServerUnaryCall<unknown, unknown> | ServerWritableStream<unknown, unknown>,
+) => LinkAuthentication;
 
 export class GrpcServer {
   readonly #server = new Server(SERVER_OPTIONS);
   readonly #listener: GrpcListener;
+  readonly #certificates: ReturnType<typeof linkCertificates>;
 
   /** A method without a handler responds UNIMPLEMENTED. `connectionLimits`: limits of the port. */
   constructor(
     security: LinkSecurity,
+    authenticate: Authenticate,
     handlers: Partial<GatewayHandlers>,
     log: Logger,
     connectionLimits: ConstructorParameters<typeof GrpcListener>[0],
   ) {
-    const injector = this.#server.createConnectionInjector(createServerCredentials(security));
+    this.#certificates = linkCertificates(security);
+    const injector = this.#server.createConnectionInjector(createServerCredentials(security, this.#certificates));
     this.#listener = new GrpcListener(connectionLimits, (socket) => injector.injectConnection(socket));
     const guarded: UntypedServiceImplementation = {};
-    const logRejection = (peer: string): void =>
-      log.warn({ peer }, 'gRPC call rejected: INTERNAL_TOKEN does not match');
+    /** Returns the error for the caller, null for an authenticated call. */
+    const reject: RejectCall = (call) => {
+      const result = authenticate(call);
+      if ('caller' in result) {
+        setLinkCaller(call, result.caller);
+        return null;
+      }
+      log.warn({ peer: call.getPeer() }, `gRPC call rejected: ${result.problem}`);
+      return { code: status.UNAUTHENTICATED, details: result.problem };
+    };
     for (const [name, handler] of Object.entries(handlers)) {
       guarded[name] =
         name === 'watch'
-          ? authorizeStream(security, handler as GatewayHandlers['watch'], logRejection)
-          : authorizeUnary(security, handler as handleUnaryCall<unknown, unknown>, logRejection);
+          ? authenticateStream(handler as GatewayHandlers['watch'], reject)
+          : authenticateUnary(handler as handleUnaryCall<unknown, unknown>, reject);
     }
     this.#server.addService(gatewayServerService as unknown as ServiceDefinition, guarded);
   }
@@ -55,6 +72,11 @@ export class GrpcServer {
   /** `listen`: `host:port`; port 0 picks a free port. Rejects if the address cannot be bound. */
   async start(listen: string): Promise<{ port: number }> {
     return { port: await this.#listener.listen(listen) };
+  }
+
+  /** Uses these certificates for new connections. TLS itself stays on or off. */
+  replaceCertificates({ tls }: LinkSecurity): void {
+    if (tls !== null) this.#certificates?.replace(tls);
   }
 
   /** Lets running calls finish for at most `graceMs`. End the watch streams first. */
@@ -73,28 +95,26 @@ export class GrpcServer {
   }
 }
 
-type LogRejection = (peer: string) => void;
+type RejectCall = (call: Parameters<Authenticate>[0]) => { readonly code: number; readonly details: string } | null;
 
-function authorizeUnary<Request, Response>(
-  security: LinkSecurity,
-  handler: handleUnaryCall<Request, Response>,
-  logRejection: LogRejection,
-): handleUnaryCall<Request, Response> {
+function authenticateUnary(
+  handler: handleUnaryCall<unknown, unknown>,
+  reject: RejectCall,
+): handleUnaryCall<unknown, unknown> {
   return (call, done) => {
-    if (isLinkAuthorized(security, call.metadata)) return handler(call, done);
-    logRejection(call.getPeer());
-    done(UNAUTHENTICATED_ERROR);
+    const error = reject(call);
+    if (error === null) handler(call, done);
+    else done(error);
   };
 }
 
-function authorizeStream<Request, Response>(
-  security: LinkSecurity,
+function authenticateStream<Request, Response>(
   handler: handleServerStreamingCall<Request, Response>,
-  logRejection: LogRejection,
+  reject: RejectCall,
 ): handleServerStreamingCall<Request, Response> {
   return (call) => {
-    if (isLinkAuthorized(security, call.metadata)) return handler(call);
-    logRejection(call.getPeer());
-    call.emit('error', Object.assign(new Error(UNAUTHENTICATED_ERROR.details), UNAUTHENTICATED_ERROR));
+    const error = reject(call as Parameters<RejectCall>[0]);
+    if (error === null) handler(call);
+    else call.emit('error', Object.assign(new Error(error.details), error));
   };
 }

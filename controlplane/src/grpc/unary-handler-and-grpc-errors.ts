@@ -1,6 +1,7 @@
 /** Adapts async functions to gRPC handlers, with common error handling. */
 import type { Logger } from '@acg/base/log';
 import { type handleUnaryCall, status } from '@grpc/grpc-js';
+import { type LinkCaller, linkCallerOf } from './link-caller.js';
 
 /** A gRPC status other than OK; `details` is sent to the caller. */
 export class GrpcError extends Error {
@@ -17,10 +18,10 @@ export class GrpcError extends Error {
 export function unaryHandler<Request, Response>(
   log: Logger,
   name: string,
-  handle: (request: Request) => Promise<Response>,
+  handle: (request: Request, caller: LinkCaller) => Promise<Response>,
 ): handleUnaryCall<Request, Response> {
   return (call, done) => {
-    handle(call.request).then(
+    handle(call.request, linkCallerOf(call)).then(
       (response) => done(null, response),
       (error: unknown) => done(toGrpcError(log, name, error)),
     );

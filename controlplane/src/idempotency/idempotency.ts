@@ -64,13 +64,17 @@ export class Idempotency {
   });
   readonly #requests = new WeakMap<FastifyRequest, IdempotentRequest>();
   /** The first key creates fingerprints, all keys verify them. */
-  readonly #fingerprintKeys: readonly Buffer[];
+  #fingerprintKeys!: readonly Buffer[];
 
   /** `pool` must not join the ambient transaction, because each transaction here is independent. */
   constructor(
     readonly pool: Sql,
     masterKeys: readonly Buffer[],
   ) {
+    this.replaceKeys(masterKeys);
+  }
+
+  replaceKeys(masterKeys: readonly Buffer[]): void {
     this.#fingerprintKeys = masterKeys.map((key) => createHmac('sha256', key).update('idempotency').digest());
   }
 

@@ -115,7 +115,7 @@ test('rejects a report with too many items', () => {
 
 test('quarantines a record that the database rejected with its dimensions under their stored name, kind', () => {
   const { entries } = decodeUsageBatch(body({ dataPlaneId: 'd', records: [record({ model: 'm' })] }), span);
-  const quarantined = quarantineEntry(entries[0]!, 'out of range');
+  const quarantined = quarantineEntry(entries[0]!, 'the database rejects the record: out of range');
   expect(quarantined).toMatchObject({ id: ID, reportedId: ID, orgId: ID, dataPlaneId: 'd' });
   expect(quarantined.reason).toBe('the database rejects the record: out of range');
   const stored = JSON.parse(quarantined.record);

@@ -41,6 +41,8 @@ export interface UsageBatchItems {
 
 /** One decoded ReportUsage call of a data plane. */
 export interface UsageBatch extends UsageBatchItems {
+  /** As the data plane sent it. */
+  readonly dataPlaneId: string;
   readonly quarantined: readonly QuarantinedRecord[];
   /** Mark of the last commit that the data plane knows; null: the report has none. */
   readonly lastMark: LedgerMark | null;
@@ -116,6 +118,7 @@ class UsageBatchDecoder {
       reader.at = end;
     }
     return {
+      dataPlaneId: this.#dataPlaneId,
       entries: this.#entries,
       rejections: this.#rejections,
       ipObservations: this.#ipObservations,
@@ -197,8 +200,8 @@ const UNSTORABLE_IN_JSONB = /\\u(?:0000|d[89a-f][0-9a-f]{2})/gi;
 
 const stringifyForJsonb = (value: object): string => JSON.stringify(value).replace(UNSTORABLE_IN_JSONB, '\\ufffd');
 
-/** Quarantines a valid record that the database rejected. */
-export function quarantineEntry(entry: UsageEntry, message: string): QuarantinedRecord {
+/** Quarantines a valid record. */
+export function quarantineEntry(entry: UsageEntry, reason: string): QuarantinedRecord {
   const { dimensions, ...measures } = entry;
   const { id } = measures;
   const record = stringifyForJsonb({ ...measures, kind: dimensions }); // `kind` is the stored name of the dimensions
@@ -207,7 +210,7 @@ export function quarantineEntry(entry: UsageEntry, message: string): Quarantined
     reportedId: id,
     orgId: dimensions.orgId,
     dataPlaneId: dimensions.dataPlaneId,
-    reason: `the database rejects the record: ${message}`,
+    reason,
     record,
   };
 }

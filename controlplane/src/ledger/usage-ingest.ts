@@ -36,6 +36,7 @@ import {
   selectAgentMonthSpend,
   selectBudgetedProjectAndOrgSpend,
 } from './month-spend-store.js';
+import { type FindUngrantedOrganizations, quarantineUngrantedUsage } from './quarantine-ungranted-usage.js';
 import {
   addHourlyRejections,
   claimNewCountIds,
@@ -151,11 +152,16 @@ export class UsageIngest {
 
   /**
    * `body`: an encoded `ReportUsageRequest`. Resolves after the commit. Rejects with {@link InvalidUsageBatch}, which
-   * is final. After {@link IngestOverloaded} or a database error the caller retries.
+   * is final. After {@link IngestOverloaded} or a database error the caller retries. `findUngranted` null: the sender
+   * may book for every organization.
    */
-  async ingestReport(body: Buffer): Promise<IReportUsageResponse> {
+  async ingestReport(
+    body: Buffer,
+    findUngranted: FindUngrantedOrganizations | null = null,
+  ): Promise<IReportUsageResponse> {
     if (this.#waiting.length >= WAITING_REPORTS_MAX) throw new IngestOverloaded();
-    const batch = decodeUsageBatch(body, this.#partitions.bookableRange(Date.now()));
+    const decoded = decodeUsageBatch(body, this.#partitions.bookableRange(Date.now()));
+    const batch = findUngranted === null ? decoded : await quarantineUngrantedUsage(decoded, findUngranted);
     return new Promise((resolve, reject) => {
       this.#waiting.push({ batch, resolve, reject });
       this.#startTransactions();
@@ -261,7 +267,8 @@ export class UsageIngest {
         return [...(await this.#bookOrSplit(first, quarantined)), ...(await this.#bookOrSplit(second, quarantined))];
       }
       this.#log.error({ err: error }, 'the database rejects a usage record');
-      for (const entry of entries) quarantined.push(quarantineEntry(entry, error.message));
+      for (const entry of entries)
+        quarantined.push(quarantineEntry(entry, `the database rejects the record: ${error.message}`));
       return [];
     }
   }

@@ -1,6 +1,6 @@
 /**
  * Retention of the ledger. Deletes day partitions of the logs, hours that daily rollups replace, hours of rejections,
- * entries of old result files, and ids kept for deduplication. Runs in the background on one control plane at a time.
+ * rollups and spend (if configured), entries of old result files, and ids kept for deduplication. Runs in the background on one control plane at a time.
  *
  * Detaching a partition does not block readers or bookings: Postgres waits until all transactions that use it have
  * ended; only then the partition is dropped. A sweep first finishes what an interrupted one left.
@@ -29,6 +29,8 @@ const ID_ROWS_PER_DELETE = 10_000;
 interface RetentionDays {
   readonly logs: number;
   readonly rejections: number;
+  /** Null: kept for ever. */
+  readonly rollups: number | null;
 }
 
 export class UsageRetention {
@@ -63,6 +65,8 @@ export class UsageRetention {
     await deleteOldCommitMarks(this.sql, COMMIT_MARK_RETENTION_MS);
     await this.#deleteOldHourlyRollups(new Date(startOfUtcDay(nowMs) - hoursKeptDays * DAY_MS));
     await this.#deleteOldRejections(new Date(startOfUtcDay(nowMs) - this.retentionDays.rejections * DAY_MS));
+    if (this.retentionDays.rollups !== null)
+      await this.#deleteOldRollups(new Date(startOfUtcDay(nowMs) - this.retentionDays.rollups * DAY_MS));
     await closeOldResultFilesAndDeleteEntries(this.sql, () => this.#stopped);
     await this.#deleteUntilDone(async () => {
       const deleted = await this.sql`
@@ -96,6 +100,25 @@ export class UsageRetention {
            limit ${ROWS_PER_BATCH}))`;
       return deleted.count;
     });
+  }
+
+  /** Daily rollups by their day, spend by its month: a month goes when its last day is old enough. */
+  async #deleteOldRollups(before: Date): Promise<void> {
+    const month = before.toISOString().slice(0, 7);
+    const deletions = [
+      ...['usage_daily', 'usage_daily_by'].map((table) => [table, this.sql`day < ${before}`] as const),
+      ...['month_spend', 'scope_spend', 'scope_spend_slots'].map(
+        (table) => [table, this.sql`month < ${month}`] as const,
+      ),
+    ];
+    for (const [table, isOld] of deletions) {
+      await deleteInBatches(async () => {
+        const deleted = await this.sql`
+          delete from ${this.sql(table)} where ctid = any(array(
+            select ctid from ${this.sql(table)} where ${isOld} limit ${ROWS_PER_BATCH}))`;
+        return deleted.count;
+      });
+    }
   }
 
   /** Cancels the running statement; the next sweep repeats it. */

@@ -1,6 +1,6 @@
 import { createLogger } from '@acg/base/log';
 import { expect, test } from 'vitest';
-import { BackgroundTasks } from './background-tasks.js';
+import { BackgroundTasks, listPeriodicWorks } from './background-tasks.js';
 
 const background = () => new BackgroundTasks(createLogger('test', 'silent'));
 
@@ -52,4 +52,23 @@ test('background: work that fails is tried again at its next turn', async () => 
   await turns(5);
   await all.stop();
   expect(runs).toBeGreaterThan(1);
+});
+
+test('background: failures and the last success of each work are known, for the metrics', async () => {
+  const all = background();
+  const before = Date.now();
+  let mustFail = true;
+  const now = all.runEvery('measured', 60_000, async () => {
+    if (mustFail) throw new Error('once');
+  });
+  now();
+  await all.waitUntilIdle();
+  const { failures, intervalMs, lastSuccessMs } = { ...listPeriodicWorks().get('measured')! };
+  expect([failures, intervalMs]).toEqual([1, 60_000]);
+  mustFail = false;
+  await turns(3); // a later millisecond
+  now();
+  await all.stop();
+  const after = listPeriodicWorks().get('measured')!;
+  expect([after.failures, after.lastSuccessMs > lastSuccessMs, lastSuccessMs >= before]).toEqual([1, true, true]);
 });

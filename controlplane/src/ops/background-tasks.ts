@@ -6,6 +6,19 @@ import type { Logger } from '@acg/base/log';
 
 const RUNNING_MAX = 1_000;
 
+/** State of one periodic work, for metrics. */
+interface PeriodicWork {
+  readonly intervalMs: number;
+  /** Unix ms of its last successful end; at first, of its start. */
+  lastSuccessMs: number;
+  failures: number;
+}
+
+/** By name, of the whole process. */
+const periodicWorks = new Map<string, PeriodicWork>();
+
+export const listPeriodicWorks = (): ReadonlyMap<string, Readonly<PeriodicWork>> => periodicWorks;
+
 export class BackgroundTasks {
   readonly #running = new Set<Promise<void>>();
   readonly #timers: NodeJS.Timeout[] = [];
@@ -30,6 +43,8 @@ export class BackgroundTasks {
    * while one is running. Returns a function that runs it immediately, under the same rule.
    */
   runEvery(name: string, ms: number, work: () => Promise<unknown>): () => void {
+    const state: PeriodicWork = { intervalMs: ms, lastSuccessMs: Date.now(), failures: 0 };
+    periodicWorks.set(name, state);
     let busy = false;
     const turn = (): void => {
       if (busy) return;
@@ -37,6 +52,10 @@ export class BackgroundTasks {
       const begun = this.run(name, async () => {
         try {
           await work();
+          state.lastSuccessMs = Date.now();
+        } catch (error) {
+          state.failures++;
+          throw error;
         } finally {
           busy = false;
         }

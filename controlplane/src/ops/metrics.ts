@@ -6,6 +6,7 @@ import { invariantFailures } from '@acg/base/invariant-failures';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { App } from '../http/app.js';
+import { listPeriodicWorks } from './background-tasks.js';
 
 const DURATION_BUCKETS_S = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const UNKNOWN_ROUTE = 'unknown';
@@ -58,8 +59,39 @@ export class Metrics {
         for (const [name, count] of invariantFailures()) this.inc({ invariant: name }, count);
       },
     });
+    this.#addBackgroundMetrics();
     // Starts at 0, so that the first increment shows in increase().
     for (const seenIn of REWIND_SIGNS) this.#rewinds.inc({ seen_in: seenIn }, 0);
+  }
+
+  #addBackgroundMetrics(): void {
+    const registers = [this.registry];
+    const labelNames = ['work'];
+    new Gauge({
+      name: 'gateway_background_last_success_timestamp_seconds',
+      help: 'Last successful end of each periodic work, Unix time; at first, the start of the process.',
+      ...{ labelNames, registers },
+      collect() {
+        for (const [work, { lastSuccessMs }] of listPeriodicWorks()) this.set({ work }, lastSuccessMs / 1_000);
+      },
+    });
+    new Gauge({
+      name: 'gateway_background_interval_seconds',
+      help: 'Interval of each periodic work.',
+      ...{ labelNames, registers },
+      collect() {
+        for (const [work, { intervalMs }] of listPeriodicWorks()) this.set({ work }, intervalMs / 1_000);
+      },
+    });
+    new Counter({
+      name: 'gateway_background_failures_total',
+      help: 'Failed runs of each periodic work.',
+      ...{ labelNames, registers },
+      collect() {
+        this.reset();
+        for (const [work, { failures }] of listPeriodicWorks()) this.inc({ work }, failures);
+      },
+    });
   }
 
   /**

@@ -4,6 +4,7 @@
  */
 import { maskSecrets } from '@acg/base/log';
 import type { Secret } from '@acg/base/secret';
+import { describeDatabaseAddress } from '../db/database-url.js';
 
 const CONNECTION = new Set(
   'ECONNREFUSED ENOTFOUND EAI_AGAIN ETIMEDOUT CONNECT_TIMEOUT EHOSTUNREACH ECONNRESET'.split(' '),
@@ -20,15 +21,10 @@ export function describeStartupProblem(error: unknown, databaseUrl: Secret): str
     return `${text}: check CONTROLPLANE_HOST, CONTROLPLANE_PORT, GRPC_LISTEN and CONTROLPLANE_METRICS_HOST`;
   }
   if (code !== undefined && CONNECTION.has(code)) {
-    return `cannot reach the database at ${databaseAddress(databaseUrl)} (${code}): check DATABASE_URL and that Postgres runs`;
+    return `cannot reach the database at ${describeDatabaseAddress(databaseUrl)} (${code}): check DATABASE_URL and that Postgres runs`;
   }
   if (code !== undefined && LOGIN.has(code)) {
-    return `the database at ${databaseAddress(databaseUrl)} refused the login (${text}): check DATABASE_URL`;
+    return `the database at ${describeDatabaseAddress(databaseUrl)} refused the login (${text}): check DATABASE_URL`;
   }
   return text;
-}
-
-function databaseAddress(databaseUrl: Secret): string {
-  const url = new URL(databaseUrl.reveal());
-  return `${url.hostname}:${url.port || '5432'}${url.pathname}`;
 }

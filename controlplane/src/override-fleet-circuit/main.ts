@@ -5,11 +5,11 @@
  */
 import { ConfigError, EnvReader } from '@acg/base/env-reader';
 import { createLogger, maskSecrets } from '@acg/base/log';
-import { Secret } from '@acg/base/secret';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '@acg/base/time-and-money-units';
 import { BreakerTransitionWriter } from '../breaker/breaker-transition-writer.js';
 import { FleetBreakers } from '../breaker/fleet-unreachability-breakers.js';
 import { readCircuitConfig } from '../config.js';
+import { readDatabaseUrl } from '../db/database-url.js';
 import { openPool } from '../db/postgres-client.js';
 import { loadCatalogue } from '../providers/catalogue/catalogue.js';
 import { listFleetOrigins } from '../providers/fleet-origins.js';
@@ -40,7 +40,7 @@ function parseOverride([providerSlug, verb, span = '1h', ...rest]: readonly stri
 
 async function applyOverride({ providerSlug, state, overrideMs }: BreakerOverride): Promise<void> {
   const read = new EnvReader(process.env);
-  const url = new Secret(read.required('DATABASE_URL', 'the postgres:// URL of the running gateway'));
+  const url = readDatabaseUrl(read, 'the postgres:// URL of the running gateway');
   const catalogue = loadCatalogue(read.optional('PROVIDERS_FILE'), read.optional('PROVIDERS_DIR'));
   const rules = readCircuitConfig(read);
   read.throwIfInvalid();

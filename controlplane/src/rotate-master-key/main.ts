@@ -4,8 +4,8 @@
  */
 import { ConfigError, EnvReader } from '@acg/base/env-reader';
 import { maskSecrets } from '@acg/base/log';
-import { Secret } from '@acg/base/secret';
 import { readMasterKeys } from '../config.js';
+import { readDatabaseUrl } from '../db/database-url.js';
 import { openPool } from '../db/postgres-client.js';
 import { Vault } from '../vault/aes-gcm-vault.js';
 import { checkMasterKeys } from '../vault/master-key-check.js';
@@ -17,7 +17,7 @@ const EXIT_UNREADABLE = 65;
 
 async function rotateMasterKey(): Promise<void> {
   const read = new EnvReader(process.env);
-  const url = new Secret(read.required('DATABASE_URL', 'the postgres:// URL of the running gateway'));
+  const url = readDatabaseUrl(read, 'the postgres:// URL of the running gateway');
   const keys = readMasterKeys(read);
   read.throwIfInvalid();
   const vault = new Vault(keys);

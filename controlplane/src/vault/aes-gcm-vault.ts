@@ -43,11 +43,16 @@ export class DecryptionError extends Error {
 }
 
 export class Vault {
-  readonly #keys: ReadonlyMap<string, MasterKey>;
-  readonly #currentKey: MasterKey;
+  #keys!: ReadonlyMap<string, MasterKey>;
+  #currentKey!: MasterKey;
 
   /** The first key encrypts, all keys decrypt. */
   constructor(keys: readonly MasterKey[]) {
+    this.replaceKeys(keys);
+  }
+
+  /** Uses these keys from the next secret on. The caller has checked them against the database. */
+  replaceKeys(keys: readonly MasterKey[]): void {
     if (keys[0] === undefined) throw new Error('the key ring is empty');
     this.#currentKey = keys[0];
     this.#keys = new Map(keys.map((key) => [key.id, key]));

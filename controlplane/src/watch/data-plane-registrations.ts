@@ -7,6 +7,8 @@ import type { Sql } from '../db/postgres-client.js';
 
 interface DataPlaneRegistration {
   readonly id: string;
+  /** Name of its own identity; '' with the shared INTERNAL_TOKEN. */
+  readonly identity: string;
   readonly counters: 'memory' | 'redis';
   readonly version: string;
   readonly controlPlaneId: string;
@@ -27,18 +29,31 @@ export class CountersNotSharedError extends Error {
   }
 }
 
-/** Replaces an older registration of the same id. Throws {@link CountersNotSharedError}. */
+/** A connected data plane with another identity has this id: its streams must not be replaced by a stranger's. */
+export class DataPlaneIdTakenError extends Error {
+  constructor(id: string) {
+    super(`data plane ${id} is connected with another identity`);
+    this.name = 'DataPlaneIdTakenError';
+  }
+}
+
+/**
+ * Replaces an older registration of the same id and identity. Throws {@link CountersNotSharedError} or {@link
+ * DataPlaneIdTakenError}.
+ */
 export async function registerDataPlane(sql: Sql, plane: DataPlaneRegistration): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(hashtext('data_planes'))`;
     await tx`delete from data_planes where seen_at < now() - ${REGISTRATION_TTL_MS} * interval '1 millisecond'`;
+    const taken = await tx`select 1 from data_planes where id = ${plane.id} and identity <> ${plane.identity}`;
+    if (taken.length > 0) throw new DataPlaneIdTakenError(plane.id);
     if (plane.counters === 'memory') {
       const [other] = await tx<{ id: string }[]>`select id from data_planes where id <> ${plane.id} limit 1`;
       if (other !== undefined) throw new CountersNotSharedError(other.id);
     }
     await tx`
-      insert into data_planes (id, counters, control_plane_id, connection_id, version)
-      values (${plane.id}, ${plane.counters}, ${plane.controlPlaneId}, ${plane.connectionId}, ${plane.version})
+      insert into data_planes (id, identity, counters, control_plane_id, connection_id, version)
+      values (${plane.id}, ${plane.identity}, ${plane.counters}, ${plane.controlPlaneId}, ${plane.connectionId}, ${plane.version})
       on conflict (id) do update set counters = excluded.counters, control_plane_id = excluded.control_plane_id,
         connection_id = excluded.connection_id, version = excluded.version, connected_at = now(), seen_at = now()`;
   });

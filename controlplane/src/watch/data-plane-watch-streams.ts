@@ -31,6 +31,8 @@ export interface InitialState {
 
 export interface WatchRequestIdentity {
   readonly dataPlaneId: string;
+  /** Name of its own identity; '' with the shared INTERNAL_TOKEN. */
+  readonly identity: string;
   readonly counters: 'memory' | 'redis';
   readonly version: string;
   /** Last revision that the data plane has applied; 0: none. */
@@ -62,6 +64,9 @@ export class DataPlaneWatchStreams {
   readonly #background: BackgroundTasks;
   readonly #onHistoryLost: (reason: HistoryLossReason) => void;
   #beats = 0;
+  /** Time of this machine minus the database's, ms: data planes compare their clocks with the database's. */
+  #clockOffsetMs = 0;
+  #lastReadMs = performance.now();
   #stopped = false;
 
   /** `onHistoryLost` is called after all streams were reset, with the reason. */
@@ -84,8 +89,24 @@ export class DataPlaneWatchStreams {
     return this.#watchers.size;
   }
 
+  /** Newest revision that was read, for metrics. */
+  get revision(): number {
+    return this.#feed.lastRevision;
+  }
+
+  /** Time since the invalidations were last read, ms, for metrics. Without reads no revocation is pushed. */
+  get msSinceRead(): number {
+    return performance.now() - this.#lastReadMs;
+  }
+
+  /** Time of this machine minus the database's, ms. */
+  get clockOffsetMs(): number {
+    return this.#clockOffsetMs;
+  }
+
   async start(): Promise<void> {
     await this.#feed.start();
+    await this.#compareClocks();
     this.#background.runEvery('heartbeat', HEARTBEAT_MS, () => this.#sendHeartbeat());
   }
 
@@ -102,17 +123,20 @@ export class DataPlaneWatchStreams {
   }
 
   /**
-   * Registers a data plane and sends the initial state. Throws {@link CountersNotSharedError} or a database error; the
-   * caller then ends the call. Afterwards the hub ends the call through `sink`. When the client leaves, call {@link
+   * Registers a data plane and sends the initial state. Throws {@link CountersNotSharedError}, {@link
+   * DataPlaneIdTakenError} or a database error; the caller then ends the call. Afterwards the hub ends the call through `sink`. When the client leaves, call {@link
    * removeWatcher}.
    */
   async addWatcher(identity: WatchRequestIdentity, sink: EventSink): Promise<WatchStream> {
-    const { dataPlaneId, counters, version, lastRevision, lastMark } = identity;
+    const { dataPlaneId, identity: name, counters, version, lastRevision, lastMark } = identity;
     const connectionId = randomUUID();
     const { controlPlaneId } = this;
-    await registerDataPlane(this.#sql, { id: dataPlaneId, counters, version, controlPlaneId, connectionId });
+    await registerDataPlane(this.#sql, {
+      ...{ id: dataPlaneId, identity: name, counters, version },
+      ...{ controlPlaneId, connectionId },
+    });
     for (const other of this.#watchers) if (other.dataPlaneId === dataPlaneId) this.#endWatcher(other, 'replaced');
-    const watcher = new WatchStream(dataPlaneId, connectionId, sink);
+    const watcher = new WatchStream(dataPlaneId, connectionId, sink, name);
     this.#watchers.add(watcher); // added before anything is read, so that no event is lost between initial state and live events
     try {
       await this.#sendInitialState(watcher, lastRevision, lastMark);
@@ -131,6 +155,11 @@ export class DataPlaneWatchStreams {
       // The registration expires a few seconds later.
       this.#log.warn({ err: error, dataPlaneId: watcher.dataPlaneId }, 'data plane could not be unregistered');
     });
+  }
+
+  /** Ends the streams of these identities: they were revoked. */
+  endIdentities(names: ReadonlySet<string>): void {
+    for (const watcher of [...this.#watchers]) if (names.has(watcher.identity)) this.#endWatcher(watcher, 'revoked');
   }
 
   /** Sends the event to every data plane of this instance. */
@@ -161,6 +190,7 @@ export class DataPlaneWatchStreams {
         prices: this.#initialState.prices(),
         heartbeatMs: HEARTBEAT_MS,
         builtInProviders: [...this.#initialState.builtInProviders],
+        databaseTimeMs: this.#databaseTimeMs(),
       },
     };
     watcher.sendInitialEvents([hello, ...(missed ?? []).map(toWatchEvent)], revision);
@@ -169,12 +199,26 @@ export class DataPlaneWatchStreams {
   async #sendHeartbeat(): Promise<void> {
     try {
       await this.#feed.read();
-      this.broadcast({ heartbeat: {} });
+      this.#lastReadMs = performance.now();
+      await this.#compareClocks();
+      this.broadcast({ heartbeat: { databaseTimeMs: this.#databaseTimeMs() } });
       await this.#endReplacedWatchers();
       if (++this.#beats % PRUNE_EVERY_BEATS === 0) await deleteOldInvalidations(this.#sql, INVALIDATIONS_KEPT_MS);
     } catch (error) {
       this.#log.debug({ err: error }, 'heartbeat not sent'); // the feed has logged the cause
     }
+  }
+
+  #databaseTimeMs(): number {
+    return Math.round(Date.now() - this.#clockOffsetMs);
+  }
+
+  /** The database's clock is the reference: the ledger decides by it what belongs to the future. */
+  async #compareClocks(): Promise<void> {
+    const beforeMs = Date.now();
+    const [row] = await this.#sql<{ ms: number }[]>`
+      select (extract(epoch from clock_timestamp()) * 1000)::bigint as ms`;
+    this.#clockOffsetMs = (beforeMs + Date.now()) / 2 - row!.ms;
   }
 
   async #endReplacedWatchers(): Promise<void> {

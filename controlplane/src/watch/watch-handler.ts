@@ -3,8 +3,9 @@ import type { Logger } from '@acg/base/log';
 import type { GatewayHandlers } from '@acg/proto/gateway-service';
 import type { IWatchEvent, IWatchRequest } from '@acg/proto/messages';
 import { type ServerWritableStream, status } from '@grpc/grpc-js';
+import { type LinkCaller, linkCallerOf } from '../grpc/link-caller.js';
 import { GrpcError, toGrpcError } from '../grpc/unary-handler-and-grpc-errors.js';
-import { CountersNotSharedError } from './data-plane-registrations.js';
+import { CountersNotSharedError, DataPlaneIdTakenError } from './data-plane-registrations.js';
 import type { DataPlaneWatchStreams, WatchRequestIdentity } from './data-plane-watch-streams.js';
 import type { EndReason, EventSink, WatchStream } from './watch-stream.js';
 
@@ -17,6 +18,7 @@ const GRPC_STATUS_BY_END_REASON: Readonly<Record<EndReason, { readonly code: num
     code: status.ABORTED,
     details: 'the database lost committed changes. Reconnect with an empty context cache.',
   },
+  revoked: { code: status.UNAUTHENTICATED, details: 'the identity of this data plane was revoked' },
   shutting_down: { code: status.UNAVAILABLE, details: 'this control plane is shutting down' },
 };
 
@@ -33,13 +35,16 @@ export function createWatchHandler(hub: DataPlaneWatchStreams, log: Logger): Gat
       if (!isCancelled) call.emit('error', Object.assign(new Error(error.details), error));
     };
     const addWatcher = async (): Promise<void> => {
-      watcher = await hub.addWatcher(parseIdentity(call.request), createEventSink(call, end));
+      watcher = await hub.addWatcher(parseIdentity(call.request, linkCallerOf(call)), createEventSink(call, end));
       if (isCancelled) hub.removeWatcher(watcher);
     };
     addWatcher().catch((error: unknown) => {
       if (error instanceof CountersNotSharedError) {
         log.warn({ dataPlaneId: call.request.dataPlaneId }, error.message);
         end({ code: status.FAILED_PRECONDITION, details: error.message });
+      } else if (error instanceof DataPlaneIdTakenError) {
+        log.warn({ dataPlaneId: call.request.dataPlaneId }, error.message);
+        end({ code: status.ABORTED, details: error.message });
       } else end(toGrpcError(log, 'Watch', error));
     });
   };
@@ -55,7 +60,7 @@ function createEventSink(call: Call, end: (fault: { code: number; details: strin
 
 const ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
-function parseIdentity(request: IWatchRequest): WatchRequestIdentity {
+function parseIdentity(request: IWatchRequest, identity: LinkCaller): WatchRequestIdentity {
   const { dataPlaneId, counters, version, lastRevision, lastRevisionMark } = request;
   if (!ID.test(dataPlaneId ?? '')) throw new GrpcError(status.INVALID_ARGUMENT, 'data_plane_id is missing or invalid');
   if (counters !== 'memory' && counters !== 'redis') {
@@ -63,6 +68,7 @@ function parseIdentity(request: IWatchRequest): WatchRequestIdentity {
   }
   return {
     dataPlaneId: dataPlaneId!,
+    identity,
     counters,
     version: (version ?? '').slice(0, 64),
     lastRevision: lastRevision ?? 0,

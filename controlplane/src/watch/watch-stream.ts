@@ -13,7 +13,7 @@ export interface EventSink {
   end(reason: EndReason): void;
 }
 
-export type EndReason = 'too_slow' | 'replaced' | 'shutting_down' | 'history_lost';
+export type EndReason = 'too_slow' | 'replaced' | 'shutting_down' | 'history_lost' | 'revoked';
 
 export const WATCHER_QUEUE_MAX = 10_000;
 
@@ -31,6 +31,8 @@ export class WatchStream {
     readonly dataPlaneId: string,
     readonly connectionId: string,
     readonly sink: EventSink,
+    /** Name of the data plane's own identity; '' with the shared INTERNAL_TOKEN. */
+    readonly identity = '',
   ) {
     sink.onDrain(() => this.#flush());
   }

@@ -8,7 +8,7 @@ import { Server, type ServerWritableStream, type ServiceDefinition, status } fro
 import { pino } from 'pino';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ContextCache, DEFAULT_CONTEXT_CACHE_OPTIONS, type Lookup } from './context-cache.js';
-import { ControlPlaneLink } from './control-plane-link.js';
+import { ControlPlaneLink, isClockOff } from './control-plane-link.js';
 import { createContextMessage } from './testing/context-message-fixture.js';
 
 const security: LinkSecurity = { tls: null, internalTokens: [new Secret('x'.repeat(40))] };
@@ -274,5 +274,29 @@ describe('ControlPlaneLink', () => {
     expect(heard.fatal).toEqual([reason]);
     expect(source.isReady).toBe(false);
     expect(plane.watchers).toHaveLength(1);
+  });
+});
+
+describe('the clock', () => {
+  it('is compared with the database at each heartbeat; a link to an older control plane knows nothing', async () => {
+    const plane = await new Plane().listen();
+    const { source, lines } = connect([plane.address]);
+    await until(() => source.isUp);
+    expect([source.clockOffsetMs, isClockOff(source.clockOffsetMs)]).toEqual([0, false]);
+    const heartbeat = (aheadMs: number): void =>
+      void plane.watchers[0]!.write({ heartbeat: { databaseTimeMs: Date.now() - aheadMs } });
+    heartbeat(3 * 86_400_000);
+    await until(() => source.clockOffsetMs > 2 * 86_400_000);
+    expect(isClockOff(source.clockOffsetMs)).toBe(true);
+    heartbeat(-600_000);
+    await until(() => source.clockOffsetMs < 0);
+    expect(isClockOff(source.clockOffsetMs)).toBe(true);
+    heartbeat(0);
+    await until(() => !isClockOff(source.clockOffsetMs));
+    heartbeat(100_000);
+    await until(() => source.clockOffsetMs > 90_000);
+    expect(isClockOff(source.clockOffsetMs)).toBe(false);
+    const logged = lines.filter((line) => line.includes('the clock'));
+    expect(logged).toHaveLength(1); // errors once an outage; recovery is an info line
   });
 });

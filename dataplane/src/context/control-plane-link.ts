@@ -50,6 +50,11 @@ const RECONNECT_MS_MIN = 50;
 const RECONNECT_MS_MAX = 2_000;
 const HEARTBEATS_MISSED = 2.5;
 const RESOLVE_FAILED = 'resolve failed';
+/** Beyond it usage may fall into the wrong day or month, and beyond tomorrow it cannot be booked. */
+const CLOCK_OFFSET_MS_MAX = 300_000;
+
+/** Whether a data plane with this offset from the database's clock must not take calls. */
+export const isClockOff = (offsetMs: number): boolean => Math.abs(offsetMs) > CLOCK_OFFSET_MS_MAX;
 
 const INVALIDATION_KINDS: readonly (InvalidationKind | null)[] = [
   null,
@@ -90,6 +95,9 @@ export class ControlPlaneLink implements ContextResolver {
   #isUp = false;
   #isReady = false;
   #stopped = false;
+  #lastEventMs = performance.now();
+  /** Time of this machine minus the database's, ms; null: not known. */
+  #clockOffsetMs: number | null = null;
   /** Problems that were logged and still last, so that an outage logs one line for each kind. */
   readonly #logged = new Set<string>();
 
@@ -115,6 +123,16 @@ export class ControlPlaneLink implements ContextResolver {
   /** Whether invalidations arrive right now. */
   get isUp(): boolean {
     return this.#isUp;
+  }
+
+  /** Time since the last event of the control plane, ms. */
+  get msSinceEvent(): number {
+    return performance.now() - this.#lastEventMs;
+  }
+
+  /** Time of this machine minus the database's, ms, by the last event; 0 where the control plane does not send it. */
+  get clockOffsetMs(): number {
+    return this.#clockOffsetMs ?? 0;
   }
 
   start(cache: ContextCache): void {
@@ -212,6 +230,8 @@ export class ControlPlaneLink implements ContextResolver {
   }
 
   #onEvent(event: IWatchEvent): void {
+    this.#lastEventMs = performance.now();
+    this.#compareClocks(event.hello?.databaseTimeMs ?? event.heartbeat?.databaseTimeMs ?? 0);
     try {
       if (event.hello) this.#onHello(event.hello, event);
       else if (event.invalidation) this.#onInvalidation(event);
@@ -229,6 +249,16 @@ export class ControlPlaneLink implements ContextResolver {
       this.#silenceTimer!.refresh();
       this.#confirmCache();
     }
+  }
+
+  #compareClocks(databaseTimeMs: number): void {
+    if (databaseTimeMs === 0) return;
+    const wasOff = isClockOff(this.#clockOffsetMs ?? 0);
+    this.#clockOffsetMs = Date.now() - databaseTimeMs;
+    if (isClockOff(this.#clockOffsetMs) === wasOff) return;
+    const offsetSeconds = Math.round(this.#clockOffsetMs / 1_000);
+    if (wasOff) this.#log.info({ offsetSeconds }, 'the clock is in step with the database again');
+    else this.#log.error({ offsetSeconds }, 'the clock differs from the database’s: this data plane is not ready');
   }
 
   #onHello(hello: IHello, { revision: sent, revisionMark }: IWatchEvent): void {
@@ -307,7 +337,9 @@ export class ControlPlaneLink implements ContextResolver {
     this.#logged.add(kind);
     const isUnauthenticated = error instanceof LinkError && error.code === grpcStatus.UNAUTHENTICATED;
     this.#log.warn(
-      isUnauthenticated ? { hint: 'INTERNAL_TOKEN must be the same on both planes' } : {},
+      isUnauthenticated
+        ? { hint: 'INTERNAL_TOKEN must be the same on both planes, or DATAPLANE_TOKEN that of a valid identity' }
+        : {},
       `${problem}: ${text}`,
     );
   }

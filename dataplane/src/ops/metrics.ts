@@ -27,6 +27,18 @@ const STATUS_CLASSES = ['failed', '1xx', '2xx', '3xx', '4xx', '5xx'];
 
 /** Values that other components keep; read at each scrape. */
 interface MetricSources {
+  /** Of this process. */
+  readonly bounds: {
+    readonly inflight: number;
+    readonly connections: number;
+    readonly webSocketSlots: number;
+    readonly spoolBytes: number;
+    readonly memoryBytes: number;
+  };
+  /** Newest revision of changes that was applied. */
+  revision(): number;
+  linkAgeSeconds(): number;
+  clockOffsetSeconds(): number;
   inflight(): number;
   connections(): number;
   webSockets(): number;
@@ -161,6 +173,25 @@ export class Metrics implements CallMetrics, CountersMetrics {
     gauge('gateway_websocket_slots', 'WebSocket slots in use', () => sources.webSocketSlotsUsed());
     gauge('gateway_websocket_places', 'Deprecated: gateway_websocket_slots', () => sources.webSocketSlotsUsed());
     gauge('gateway_websocket_bytes', 'Bytes that WebSockets buffer, as counted', () => sources.webSocketBytes());
+    const { bounds } = sources;
+    gauge('gateway_inflight_max', 'Bound of gateway_inflight', () => bounds.inflight);
+    gauge('gateway_connections_max', 'Bound of gateway_connections', () => bounds.connections);
+    gauge('gateway_websocket_slots_max', 'Bound of gateway_websocket_slots', () => bounds.webSocketSlots);
+    gauge('gateway_spool_max_bytes', 'Bound of gateway_spool_bytes', () => bounds.spoolBytes);
+    gauge('gateway_memory_max_bytes', 'Memory that the process may use', () => bounds.memoryBytes);
+    gauge('gateway_context_revision', 'Newest revision of changes that was applied', () => sources.revision(), 'min');
+    gauge(
+      'gateway_link_age_seconds',
+      'Time since the last event from the control plane',
+      () => sources.linkAgeSeconds(),
+      'max',
+    );
+    gauge(
+      'gateway_clock_offset_seconds',
+      'Time of this machine minus the database’s',
+      () => sources.clockOffsetSeconds(),
+      'max',
+    );
     gauge('gateway_upstream_origins', 'Pools of upstream connections: one per origin and organization or account', () =>
       sources.upstreamPools(),
     );

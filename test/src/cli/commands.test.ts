@@ -179,8 +179,8 @@ test('every command, in an order in which each finds what it needs', async () =>
   await own(['archive', 'verify'], []);
   const adminKey = { input: BILLING_ADMIN_KEY };
   await walk('POST /v1/billing/accounts', ['bill', 'add', 'anthropic', '--key-stdin'], adminKey);
-  const check = await walk('GET /v1/billing', ['bill', 'check']);
-  expect(check.json.accounts).toMatchObject([{ state: 'match', problem: null }]);
+  const bill = await walk('GET /v1/billing', ['bill', 'check']);
+  expect(bill.json.accounts).toMatchObject([{ state: 'match', problem: null }]);
   await walk('PATCH /v1/billing/accounts/{id}', ['bill', 'set', 'anthropic', '--alert', '5', '--key-stdin'], {
     input: 'sk-admin-of-nobody-0123456789',
   });

@@ -106,10 +106,10 @@ test('database: work on a reserved connection fails with it, and the pool keeps 
   expect(await withReservedConnection(pool, statement)).toHaveLength(1);
   way.resetOnText = 'pg_inherits';
   await expect(
-    new UsageRetention(pool, { logs: 1, rejections: 400 }, log).deleteExpiredUsage(Date.now()),
+    new UsageRetention(pool, { logs: 1, rejections: 400, rollups: null }, log).deleteExpiredUsage(Date.now()),
   ).rejects.toThrow(LOST);
   way.resetOnText = null;
-  await new UsageRetention(pool, { logs: 1, rejections: 400 }, log).deleteExpiredUsage(Date.now());
+  await new UsageRetention(pool, { logs: 1, rejections: 400, rollups: null }, log).deleteExpiredUsage(Date.now());
   await stop();
 });
 

@@ -225,6 +225,8 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'throttle_marks.expires_at': 'throttle.test.ts: what has ended is pruned',
   'circuits.open_until': 'circuit.test.ts: the cooldown ends by itself',
   'circuit_probes.expires_at': 'circuit.test.ts: a place comes back when its lease has ended',
+  'data_plane_identities.previous_until':
+    'data-plane-identities.test.ts: after a rotation both tokens are accepted, after the next one only the newer two',
   'usage_daily_progress.rolled_until': 'progress',
   'usage_hourly_progress.rolled_until': 'progress',
 };

@@ -14,6 +14,7 @@ import { pruneSessions } from '@acg/controlplane/auth/sessions/session-store';
 import { pruneEmailTokens } from '@acg/controlplane/auth/users/user-and-membership-store';
 import { pruneCircuits } from '@acg/controlplane/breaker/circuit-store';
 import { pruneOriginContacts } from '@acg/controlplane/breaker/fleet-unreachability-breakers';
+import { OrganizationGrants } from '@acg/controlplane/data-planes/organization-grants';
 import type { Sql } from '@acg/controlplane/db/postgres-client';
 import { deleteOldAbuseCounts } from '@acg/controlplane/detectors/abuse-event-detector';
 import { pruneQueuedEvents } from '@acg/controlplane/event-mail/store';
@@ -52,8 +53,10 @@ const text = () => randomBytes(8).toString('hex');
 const sealed = () => ({ key_id: 'k', nonce: bytes(), ciphertext: bytes() });
 const json = (sql: Sql) => sql.json({});
 const throttle = (sql: Sql) => new Throttle(sql).prune();
-const usage = (sql: Sql) =>
-  new UsageRetention(sql, { logs: 1, rejections: 400 }, createLogger('test', 'silent')).deleteExpiredUsage(Date.now());
+const usage = (sql: Sql, rollups: number | null = null) =>
+  new UsageRetention(sql, { logs: 1, rejections: 400, rollups }, createLogger('test', 'silent')).deleteExpiredUsage(
+    Date.now(),
+  );
 
 const SUMS = [
   'tokens_in_uncached',
@@ -199,13 +202,13 @@ const SWEEP_CASES: Readonly<Record<string, SweepCase>> = {
     row: () => ({ mark: uuid() }),
   },
   'ledger/usage-retention.ts booked_counts': {
-    sweep: usage,
+    sweep: (sql) => usage(sql),
     column: 'booked_at',
     keptMs: 2 * DAY_MS,
     row: () => ({ id: uuid() }),
   },
   'ledger/usage-retention.ts line_sums': {
-    sweep: usage,
+    sweep: (sql) => usage(sql),
     column: 'at',
     keptMs: 7 * DAY_MS,
     row: () => ({
@@ -238,9 +241,17 @@ const SWEEP_CASES: Readonly<Record<string, SweepCase>> = {
     keptMs: HOUR_MS,
     row: () => ({ kind: 'key', id: text() }),
   },
+  'data-planes/organization-grants.ts data_plane_organizations': {
+    sweep: (sql) => new OrganizationGrants(sql, true).deleteOld(),
+    column: 'granted_at',
+    keptMs: 90 * DAY_MS,
+    row: () => ({ identity: text(), data_plane_id: '', org_id: uuid() }),
+  },
   'watch/data-plane-registrations.ts data_planes': {
     sweep: (sql) =>
-      registerDataPlane(sql, { id: 'd', counters: 'redis', version: 'v', controlPlaneId: 'c', connectionId: uuid() }),
+      registerDataPlane(sql, {
+        ...{ id: 'd', identity: '', counters: 'redis', version: 'v', controlPlaneId: 'c', connectionId: uuid() },
+      }),
     column: 'seen_at',
     keptMs: 6_000,
     row: () => ({ id: text(), counters: 'redis', control_plane_id: 'c', connection_id: uuid(), version: 'v' }),
@@ -337,4 +348,42 @@ test('sweeps: expired rows are deleted first, even when counting deliveries per 
   );
   await release();
   await swept;
+});
+
+test('sweeps: rollups and spend stay for ever, unless ROLLUP_RETENTION_DAYS is set: then for that time', async () => {
+  const { sql } = database();
+  const dayOf = (daysAgo: number): Date => new Date(Math.floor(Date.now() / DAY_MS - daysAgo) * DAY_MS);
+  const monthOf = (daysAgo: number): string => dayOf(daysAgo).toISOString().slice(0, 7);
+  const [KEPT, OLD] = [499, 532]; // days; 32 days: also another month
+  const sums = { requests: 1, errors: 0, tokens_in: 0, tokens_out: 0, cost_nanos: 1 };
+  const sketch = { duration_ms_sum: 0, latency_sketch: bytes() };
+  const spend = { spent_nanos: 1, ledger_nanos: 0 };
+  const tables: Readonly<Record<string, (daysAgo: number) => Record<string, unknown>>> = {
+    usage_daily: (daysAgo) => ({
+      ...{ agent_id: uuid(), day: dayOf(daysAgo), provider_slug: 'p', model: '', key_id: uuid(), org_id: uuid() },
+      ...{ project_id: uuid(), ...sums, ...sketch },
+    }),
+    usage_daily_by: (daysAgo) => ({
+      ...{
+        org_id: uuid(),
+        dimension: 'model',
+        day: dayOf(daysAgo),
+        project_id: uuid(),
+        value: 'm',
+        ...sums,
+        ...sketch,
+      },
+    }),
+    month_spend: (daysAgo) => ({ agent_id: uuid(), month: monthOf(daysAgo), org_id: uuid(), ...spend }),
+    scope_spend: (daysAgo) => ({ scope: 'org', scope_id: uuid(), month: monthOf(daysAgo), ...spend }),
+    scope_spend_slots: (daysAgo) => ({ scope: 'org', scope_id: uuid(), month: monthOf(daysAgo), slot: 1, ...spend }),
+  };
+  const count = async (table: string): Promise<number> => (await sql`select 1 from ${sql(table)}`).length;
+  for (const [table, row] of Object.entries(tables)) {
+    for (const daysAgo of [KEPT, OLD]) await sql`insert into ${sql(table)} ${sql(row(daysAgo))}`;
+  }
+  await usage(sql);
+  for (const table of Object.keys(tables)) expect([table, await count(table)]).toEqual([table, 2]);
+  await usage(sql, 500);
+  for (const table of Object.keys(tables)) expect([table, await count(table)]).toEqual([table, 1]);
 });

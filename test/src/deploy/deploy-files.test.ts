@@ -25,6 +25,7 @@ function documents(path: string): unknown[] {
 const settings = new Set(
   [
     'controlplane/src/config.ts',
+    'controlplane/src/db/database-url.ts',
     'dataplane/src/config.ts',
     'proto/src/link-tls-or-shared-secret.ts',
     'base/src/env-reader.ts',

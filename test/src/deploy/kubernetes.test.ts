@@ -150,3 +150,68 @@ test('Kubernetes: a pod accepts calls until traffic stops, and has time to finis
     expect(terminationGracePeriodSeconds).toBeGreaterThanOrEqual(Number(seconds) + config.drainTimeoutMs / 1_000 + 5);
   }
 });
+
+test('Kubernetes: a drain evicts one pod of each plane at a time, and pods spread over nodes and zones', () => {
+  const all = resourcesByName(kustomized);
+  for (const [plane, workload] of [
+    ['controlplane', all['Deployment controlplane']!],
+    ['dataplane', all['StatefulSet dataplane']!],
+  ] as const) {
+    const { spec } = all[`PodDisruptionBudget ${plane}`]!;
+    expect([spec.maxUnavailable, spec.minAvailable]).toEqual([1, undefined]);
+    const constraints = workload.spec.template.spec.topologySpreadConstraints as {
+      topologyKey: string;
+      labelSelector: { matchLabels: object };
+    }[];
+    expect(constraints.map(({ topologyKey }) => topologyKey)).toEqual([
+      'kubernetes.io/hostname',
+      'topology.kubernetes.io/zone',
+    ]);
+    for (const { labelSelector } of constraints) expect(labelSelector.matchLabels).toEqual({ app: plane });
+  }
+});
+
+test('Kubernetes: the planes reach PgBouncer, Sentinel and a collector', () => {
+  const all = resourcesByName(kustomized);
+  const ports = (plane: string): number[] =>
+    (all[`NetworkPolicy ${plane}`]!.spec.egress as { to?: unknown; ports: { port: number }[] }[]).flatMap((rule) =>
+      rule.to === undefined ? rule.ports.map(({ port }) => port) : [],
+    );
+  expect(ports('controlplane')).toEqual(expect.arrayContaining([5432, 6432, 4318]));
+  expect(ports('dataplane')).toEqual(expect.arrayContaining([6379, 26379]));
+});
+
+test('Helm: variables, placement, pull secrets and the names of existing secrets are values', () => {
+  const values = {
+    imagePullSecrets: [{ name: 'registry' }],
+    secrets: {
+      controlplane: 'own-c',
+      controlplaneLinkTls: 'own-c-tls',
+      dataplane: 'own-d',
+      dataplaneLinkTls: 'own-d-tls',
+    },
+    dataplane: {
+      extraEnv: { MAX_INFLIGHT: '20000' },
+      nodeSelector: { pool: 'gateway' },
+      tolerations: [{ key: 'gateway', operator: 'Exists' }],
+    },
+  };
+  const chart = resourcesByName(renderChart(join(repositoryRoot, 'deploy/helm'), NAMESPACE, values));
+  expect(chart['ConfigMap dataplane-env']!.data).toEqual({ MAX_INFLIGHT: '20000' });
+  const { spec } = chart['StatefulSet dataplane']!.spec.template;
+  expect([spec.nodeSelector, spec.tolerations, spec.imagePullSecrets]).toEqual([
+    values.dataplane.nodeSelector,
+    values.dataplane.tolerations,
+    values.imagePullSecrets,
+  ]);
+  expect(spec.containers[0].envFrom).toEqual([
+    { configMapRef: { name: 'dataplane-env' } },
+    { secretRef: { name: 'own-d' } },
+  ]);
+  const secretOf = (plane: Resource): string =>
+    plane.spec.template.spec.volumes.find(({ name }: { name: string }) => name === 'link-tls').secret.secretName;
+  expect([secretOf(chart['StatefulSet dataplane']!), secretOf(chart['Deployment controlplane']!)]).toEqual([
+    'own-d-tls',
+    'own-c-tls',
+  ]);
+});

@@ -42,3 +42,25 @@ test('monitoring: alerts are silenced by alerts that exist', () => {
   expect(named.length).toBeGreaterThan(2);
   expect(known).toEqual(expect.arrayContaining(named));
 });
+
+test('monitoring: the runbook has an entry for each alert and for no other: its meaning, what to look at, what to do', () => {
+  const rules = readFileSync(join(repositoryRoot, 'deploy/prometheus/alerts.yml'), 'utf8');
+  const alerts = [...rules.matchAll(/- alert: (\w+)/g)].map(([, name]) => name!);
+  const [, ...entries] = readFileSync(join(repositoryRoot, 'docs/runbook.md'), 'utf8').split(/^## /m);
+  expect(entries.map((entry) => entry.split('\n', 1)[0]).sort()).toEqual([...alerts].sort());
+  for (const entry of entries) {
+    for (const part of ['Meaning', 'Look at', 'Do'])
+      expect(entry).toMatch(new RegExp(`^- \\*\\*${part}\\.\\*\\* \\S`, 'm'));
+  }
+});
+
+test('monitoring: the runbook names only metrics and variables that the planes have', () => {
+  const runbook = readFileSync(join(repositoryRoot, 'docs/runbook.md'), 'utf8');
+  const sources = spawnSync('git', ['grep', '-hoE', "'gateway_[a-z_]+'", '--', 'dataplane/src', 'controlplane/src'], {
+    cwd: repositoryRoot,
+    encoding: 'utf8',
+  }).stdout;
+  const names = [...runbook.matchAll(/`(gateway_[a-z_]+)/g)].map(([, name]) => name!);
+  expect(names.length).toBeGreaterThan(20);
+  expect(names.filter((name) => !sources.includes(`'${name}'`))).toEqual([]);
+});

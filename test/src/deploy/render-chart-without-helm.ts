@@ -17,8 +17,9 @@ const ACTION = /[ \t]*\{\{- (.+?) \}\}|\{\{ (.+?) \}\}/g;
 const PLAIN = /^\.[A-Za-z.]+$/;
 const BLOCK = /^toYaml (\.[A-Za-z.]+) \| nindent (\d+)$/;
 
-export function renderChart(directory: string, namespace: string): Resource[] {
-  const values: unknown = parse(readFileSync(join(directory, 'values.yaml'), 'utf8'));
+/** `overrides` replace the chart's values, as those of a user's file do. */
+export function renderChart(directory: string, namespace: string, overrides: object = {}): Resource[] {
+  const values = mergeValues(parse(readFileSync(join(directory, 'values.yaml'), 'utf8')), overrides);
   const scope = { Values: values, Release: { Namespace: namespace } };
   return readdirSync(join(directory, 'templates')).flatMap((name) => {
     const text = renderTemplate(readFileSync(join(directory, 'templates', name), 'utf8'), scope);
@@ -27,6 +28,16 @@ export function renderChart(directory: string, namespace: string): Resource[] {
       return document.toJS() as Resource;
     });
   });
+}
+
+function mergeValues(values: unknown, overrides: unknown): unknown {
+  const isMap = (value: unknown): value is Record<string, unknown> =>
+    typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (!isMap(values) || !isMap(overrides)) return overrides;
+  const merged = { ...values };
+  for (const [name, value] of Object.entries(overrides))
+    merged[name] = name in values ? mergeValues(values[name], value) : value;
+  return merged;
 }
 
 export function renderTemplate(text: string, scope: object): string {

@@ -10,9 +10,11 @@ import { createIngest, newId, usageRecord } from './usage-fixture.js';
 const db = useTestDatabase();
 const COST = 1_000;
 const sweep = () =>
-  new UsageRetention(db().sql, { logs: 90, rejections: 400 }, createLogger('test', 'silent')).deleteExpiredUsage(
-    Date.now(),
-  );
+  new UsageRetention(
+    db().sql,
+    { logs: 90, rejections: 400, rollups: null },
+    createLogger('test', 'silent'),
+  ).deleteExpiredUsage(Date.now());
 
 beforeEach(async () => {
   await db().sql`truncate booked_files, booked_lines, rejections_hourly`;

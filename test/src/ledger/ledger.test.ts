@@ -478,7 +478,7 @@ const days = async () =>
 const nameOf = (ms: number) => `usage_records_${new Date(ms).toISOString().slice(0, 10).replaceAll('-', '')}`;
 
 const retention = (sql: Sql, days: number) =>
-  new UsageRetention(sql, { logs: days, rejections: 400 }, createLogger('test', 'silent'));
+  new UsageRetention(sql, { logs: days, rejections: 400, rollups: null }, createLogger('test', 'silent'));
 
 test('partitions: days are created ahead, old days are dropped, rollups stay', async () => {
   const { sql } = db();

@@ -19,6 +19,7 @@ const EXEMPT_TABLES: Readonly<Record<string, string>> = {
   circuits: 'how providers were doing, and a hold, which ends within a day',
   circuit_outcomes: STATISTICS_REASON,
   circuit_successes: STATISTICS_REASON,
+  data_plane_organizations: 'what data planes were given; it grants an organization nothing',
   device_logins: 'an approval holds by the session version of its user, or by a membership: both end',
   event_mail_queue: 'mails to members, whose memberships are suspended',
   event_mail_recipients: 'goes with the membership',

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import {
   CountersNotSharedError,
+  DataPlaneIdTakenError,
   registerDataPlane,
   unregisterDataPlane,
 } from '@acg/controlplane/watch/data-plane-registrations';
@@ -10,8 +11,9 @@ import { useTestDatabase } from '../fixtures/test-database.js';
 const database = useTestDatabase();
 beforeEach(() => database().sql`delete from data_planes`);
 
-const dataPlane = (id: string, counters: 'memory' | 'redis') => ({
+const dataPlane = (id: string, counters: 'memory' | 'redis', identity = '') => ({
   id,
+  identity,
   counters,
   version: '1',
   controlPlaneId: randomUUID(),
@@ -45,4 +47,15 @@ test('registration: the same data plane replaces its own; closed or silent ones 
   await registerPlane(dataPlane('b', 'memory'));
   const rows = await database().sql<{ id: string }[]>`select id from data_planes`;
   expect(rows.map(({ id }) => id)).toEqual(['b']);
+});
+
+test('registration: a data plane with another identity cannot take the id of a connected one', async () => {
+  const owner = dataPlane('a', 'redis', 'eu-1');
+  await registerPlane(owner);
+  for (const identity of ['eu-2', '']) {
+    await expect(registerPlane(dataPlane('a', 'redis', identity))).rejects.toThrow(DataPlaneIdTakenError);
+  }
+  await registerPlane(dataPlane('a', 'redis', 'eu-1'));
+  await database().sql`update data_planes set seen_at = now() - interval '1 minute'`; // its control plane died
+  await registerPlane(dataPlane('a', 'redis', 'eu-2'));
 });

@@ -128,3 +128,37 @@ test('mutual TLS: off loopback, startup without TLS fails with a message that na
     'GRPC_TLS_CA, GRPC_TLS_CERT, GRPC_TLS_KEY must be set: the gRPC link at 10.0.0.1:9090 leaves this machine',
   );
 });
+
+test('mutual TLS: replaced certificates hold for new connections of both ends, without a restart', async () => {
+  const own = await startControlPlane(tlsFiles('ours', 'ours', 'controlplane'));
+  const [ours, theirs] = ['ours', 'theirs'].map((ca) => securityOf({ ...tlsFiles(ca, ca), INTERNAL_TOKEN: TOKEN }));
+  const isAccepted = async (security: LinkSecurity): Promise<boolean> => {
+    const client = new ControlPlaneClient([own.grpcAddress], security);
+    try {
+      return await client.resolveTokens({ tokens: [] }, 5_000).then(
+        () => true,
+        () => false,
+      );
+    } finally {
+      client.close();
+    }
+  };
+  const open = new ControlPlaneClient([own.grpcAddress], ours!);
+  const client = new ControlPlaneClient([own.grpcAddress], ours!);
+  try {
+    await open.resolveTokens({ tokens: [] }, 5_000);
+    expect([await isAccepted(ours!), await isAccepted(theirs!)]).toEqual([true, false]);
+    await own.service.replaceSecrets({
+      ...own.config,
+      link: securityOf({ ...tlsFiles('theirs', 'theirs', 'controlplane'), INTERNAL_TOKEN: TOKEN }),
+    });
+    expect([await isAccepted(ours!), await isAccepted(theirs!)]).toEqual([false, true]);
+    expect(await open.resolveTokens({ tokens: [] }, 5_000)).toBeDefined();
+    client.replaceSecurity(theirs!);
+    expect(await client.resolveTokens({ tokens: [] }, 10_000)).toBeDefined();
+  } finally {
+    open.close();
+    client.close();
+    await own.stop();
+  }
+});

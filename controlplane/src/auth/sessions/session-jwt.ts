@@ -44,12 +44,17 @@ interface VerificationKey {
 }
 
 export class SessionJwts {
-  readonly #sign: (claims: JwtClaims) => string;
-  readonly #keys: readonly VerificationKey[];
+  #sign!: (claims: JwtClaims) => string;
+  #keys!: readonly VerificationKey[];
   readonly #decode = createDecoder({ complete: true });
 
   /** The first secret signs; all verify. */
   constructor(secrets: readonly Secret[]) {
+    this.replaceSecrets(secrets);
+  }
+
+  /** Uses these secrets from the next token on. */
+  replaceSecrets(secrets: readonly Secret[]): void {
     const first = secrets[0]!.reveal();
     const expiresIn = SESSION_LIFETIME_S * 1000;
     this.#sign = createSigner({ key: first, algorithm: 'HS256', expiresIn, kid: deriveKeyId(first) });

@@ -15,7 +15,7 @@ import { DataTable } from '../../components/tables/data-table.js';
 import { RowActionButton } from '../../components/tables/row-action-button.js';
 import { formatCents } from '../../format/format.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
-import { providerLabel } from '../../messages/built-in-provider-names.js';
+import { providerLabel } from '../../messages/provider-labels.js';
 import { AcceptDifferenceDialog } from './accept-difference-dialog.js';
 import { BillingLinesTable } from './billing-lines-table.js';
 import {
