@@ -1,6 +1,6 @@
 /**
- * Single sign-on of an organization: its provider and its verified domains. Owners change them, because whoever controls
- * the provider decides who gets in. A changed provider ends the sessions that the earlier one opened.
+ * Single sign-on of an organization: its provider and its verified domains. Only owners change them, because the provider
+ * decides who gets in. A changed provider ends the sessions that the earlier one opened.
  */
 import { randomBytes } from 'node:crypto';
 import { checkTenantUrl } from '@acg/base/egress/check-tenant-url';
@@ -151,7 +151,7 @@ export class SsoSettingsService {
     });
   }
 
-  /** Checks verified domains again, each once a week: an expired domain may belong to somebody else by then. */
+  /** Checks verified domains again, each once a week: an expired domain may have another owner by then. */
   async recheckDomains(): Promise<void> {
     const { sql, resolveTxt } = this.dependencies;
     for (const row of await store.claimDomainsToCheck(sql, RECHECK_S, RECHECKS_PER_RUN)) {

@@ -220,7 +220,7 @@ test('a partition is dropped only when the archive has all its records', async (
   const org = await insertArchivedOrganization(sql, 'Old');
   const oldDay = pastDay(12);
   await insertRecords(sql, org, oldDay, 50);
-  const days = { logs: 10, rejections: 400 };
+  const days = { logs: 10, rejections: 400, rollups: null };
   const retention = new UsageRetention(sql, days, log, (dayMs) => archiver.isArchived(dayMs));
   const count = async () => Number((await ledgerSum(org.orgId)).rows);
   await retention.deleteExpiredUsage(Date.now());

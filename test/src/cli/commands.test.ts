@@ -186,7 +186,7 @@ test('every command, in an order in which each finds what it needs', async () =>
   });
   const failed = await acg.run(['bill', 'check']);
   expect([failed.code, failed.stderr]).toEqual([1, expect.stringContaining('rejects the admin key')]);
-  await walk('GET /v1/billing', ['bill', 'ls', '--month', check.json.month]);
+  await walk('GET /v1/billing', ['bill', 'ls', '--month', bill.json.month]);
   await walk('GET /v1/billing/accounts/{id}/lines', ['bill', 'lines', 'anthropic', '--by', 'model']);
   const adjust = ['bill', 'adjust', 'anthropic', '--month', '2026-01', '--amount', '-1.5', '--reason', 'accepted'];
   await walk('POST /v1/billing/adjustments', adjust);

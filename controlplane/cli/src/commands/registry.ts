@@ -115,10 +115,12 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
     load: async () => (await import('./resources/suspended-items-created-unverified.js')).registerSuspendedCommands,
   },
   bill: {
+    topic: 'Observe',
     summary: 'compare the ledger with the bills of providers',
     load: async () => (await import('./resources/billing.js')).registerBillCommands,
   },
   archive: {
+    topic: 'Observe',
     summary: 'list and verify the archive of the ledger',
     load: async () => (await import('./reports/archive.js')).registerArchiveCommands,
   },
