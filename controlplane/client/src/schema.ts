@@ -3139,7 +3139,7 @@ export interface components {
             name: string;
             /** @description OpenAI: `sk-admin-…`. Anthropic: `sk-ant-admin…`. OpenRouter: a management key. Never shown again. */
             adminKey: string;
-            /** @description OpenRouter: the custom provider whose calls are compared. Otherwise left out. */
+            /** @description The custom provider that calls OpenRouter. Left out for a built-in provider. */
             providerSlug?: string;
             alertCents?: number;
         };
@@ -6657,10 +6657,7 @@ export interface operations {
     checkBillingAccount: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
+            header?: never;
             path: {
                 id: string;
             };

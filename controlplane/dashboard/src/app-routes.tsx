@@ -10,9 +10,12 @@ import { AppLayout } from './shell/app-layout.js';
 import { ErrorBoundary } from './shell/error-boundary.js';
 import { NotFoundPage } from './shell/not-found-page.js';
 import { OrganizationPendingDeletionPage } from './shell/organization-pending-deletion-page.js';
-import { SecondFactorMissingPage } from './shell/second-factor-missing-page.js';
 import { parseReturnPath, signInPath } from './sign-in/return-path.js';
 
+const SecondFactorMissingPage = lazyComponent(
+  async () => (await import('./shell/second-factor-missing-page.js')).SecondFactorMissingPage,
+  null,
+);
 const SignInPage = lazy(() => import('./sign-in/sign-in-page.js').then((module) => ({ default: module.SignInPage })));
 const SignUpPage = lazy(() => import('./sign-in/sign-up-page.js').then((module) => ({ default: module.SignUpPage })));
 const ForgotPasswordPage = lazy(() =>

@@ -112,7 +112,7 @@ export const BillingAccountInput = Body({
     Type.String({
       minLength: 2,
       maxLength: 40,
-      description: 'OpenRouter: the custom provider whose calls are compared. Otherwise left out.',
+      description: 'The custom provider that calls OpenRouter. Left out for a built-in provider.',
     }),
   ),
   alertCents: Type.Optional(AlertCents),

@@ -54,15 +54,10 @@ export class BillingService {
     });
   }
 
-  /** OpenAI and Anthropic are built-in providers; OpenRouter is a custom provider that the caller names. */
-  async #comparedProvider(orgId: string, { api, providerSlug }: BillingAccountInput): Promise<string> {
-    if (api !== 'openrouter') {
-      if (providerSlug !== undefined && providerSlug !== api)
-        throw new InvalidInput(`providerSlug of ${api} must be left out`);
-      return api;
-    }
-    if (providerSlug === undefined)
-      throw new InvalidInput('providerSlug must name the custom provider that calls OpenRouter');
+  /** The account's API is that of a built-in provider. OpenRouter may be a custom provider, which the caller names. */
+  async #comparedProvider(orgId: string, { api, providerSlug = api }: BillingAccountInput): Promise<string> {
+    if (providerSlug === api) return api;
+    if (api !== 'openrouter') throw new InvalidInput(`providerSlug of ${api} must be left out`);
     const custom = await this.customProviders.own(orgId);
     if (!custom.some(({ slug }) => slug === providerSlug)) throw new NotFound(`custom provider ${providerSlug}`);
     return providerSlug;

@@ -22,11 +22,11 @@ const IDEMPOTENCY_KEY_CHARS_MAX = 255;
 const RUNNING_MAX = 4;
 const WAITING_MAX = 64;
 /**
- * Excludes routes that send mails, log in, count wrong codes or end sessions, and credential tests, which wait for providers and change
- * nothing.
+ * Excludes routes that send mails, log in, count wrong codes or end sessions, and routes that wait for providers: tests of
+ * credentials change nothing, and a check of a bill can be repeated.
  */
 const EXCLUDED_ROUTES =
-  /^\/v1\/(?:(?:auth|second-factor|sso|session|sessions|members|invitations)(?:\/|$)|(?:providers\/accounts|credentials)\/(?:[^/]+\/)?test$)/;
+  /^\/v1\/(?:(?:auth|second-factor|sso|session|sessions|members|invitations)(?:\/|$)|(?:providers\/accounts|credentials)\/(?:[^/]+\/)?test$|billing\/accounts\/[^/]+\/check$)/;
 const ROLLED_BACK = new Error('rolled back');
 
 interface IdempotentRequest {

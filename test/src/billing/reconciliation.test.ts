@@ -277,13 +277,13 @@ test('OpenRouter: days instead of hours, the key by its hash', async () => {
   const projectId = (await owner.call('POST', '/v1/projects', { name: 'Default' })).body.project.id;
   const agentId = (await owner.call('POST', '/v1/agents', { projectId, name: 'Router' })).body.agent.id;
   const provider = {
-    slug: 'openrouter',
+    slug: 'router',
     displayName: 'OpenRouter',
     baseUrl: `${reports.origin}/api`,
     authType: 'bearer',
   };
   expect((await owner.call('POST', '/v1/custom-providers', provider)).status).toBe(201);
-  const account = { agentId, providerSlug: 'openrouter', credentials: { apiKey: SECRETS[0] } };
+  const account = { agentId, providerSlug: 'router', credentials: { apiKey: SECRETS[0] } };
   const accountId = (await owner.call('POST', '/v1/providers/accounts', account)).body.account.id;
   const hash = createHash('sha256').update(SECRETS[0]).digest('hex');
   const atMs = NOW_MS - 5 * DAY_MS;
@@ -297,7 +297,7 @@ test('OpenRouter: days instead of hours, the key by its hash', async () => {
     orgId: owner.orgId,
     agentId,
     accountId,
-    providerSlug: 'openrouter',
+    providerSlug: 'router',
     startedAtMs: atMs,
     model: 'openai/gpt-4.1',
     tokensInUncached: 1_000,
@@ -307,7 +307,7 @@ test('OpenRouter: days instead of hours, the key by its hash', async () => {
     costNanos: 6_000_000,
   });
   await createIngest(plane.database.sql).report({ dataPlaneId: 'd', records: [record] });
-  const id = await createBilling(owner, { api: 'openrouter', providerSlug: 'openrouter' });
+  const id = await createBilling(owner, { api: 'openrouter', providerSlug: 'router' });
   // OpenRouter keeps 30 days: the check of an older month finds nothing, which is no proof of a match.
   expect(await plane.service.billing.checks.runNow(owner.orgId, id, MONTH, NOW_MS)).toEqual({ problem: null });
   const [line] = await linesBy(owner, id, 'line');

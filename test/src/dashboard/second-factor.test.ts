@@ -91,7 +91,7 @@ test('the page for device codes asks for the code', async () => {
   await page.getByLabel('E-mail').fill(email);
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Continue' }).click();
-  await page.getByLabel(CODE).fill(recoveryCodes[0]);
+  await page.getByLabel('Second factor').fill(recoveryCodes[0]);
   await visitor.checkPage('device-second-factor');
   await page.getByRole('button', { name: 'Continue' }).click();
   await page.getByRole('button', { name: 'Approve' }).click();

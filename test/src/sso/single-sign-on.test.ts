@@ -156,6 +156,10 @@ test('an account that exists is linked after its own login only, with its second
   const missing = await callLink(plane(), first.cookies.acg_sso, { password: 'correct horse battery' });
   expect(missing).toMatchObject({ status: 401, body: { secondFactor: true } });
   await sql()`delete from second_factors where user_id = ${userId}`;
+  const expiry = (seconds: number) => sql()`update sso_links set expires_at = now() + ${seconds} * interval '1 second'`;
+  await expiry(-1);
+  expect((await callLink(plane(), first.cookies.acg_sso, { password: 'correct horse battery' })).status).toBe(400);
+  await expiry(60);
   const linked = await callLink(plane(), first.cookies.acg_sso, { password: 'correct horse battery' });
   expect(linked.status).toBe(200);
   expect(linked.headers.getSetCookie().join()).toContain('acg_session=');

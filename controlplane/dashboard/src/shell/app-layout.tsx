@@ -3,8 +3,8 @@ import { AppShell, Burger, Group, Skeleton, Text, UnstyledButton } from '@mantin
 import { useDisclosure, useReducedMotion } from '@mantine/hooks';
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
 import { Link, useLocation } from 'wouter';
+import { lazyComponent } from '../components/layout/lazy-component-no-suspense-delay.js';
 import { Logo } from '../components/layout/logo.js';
-import { ConfirmationDialog } from './confirmation-dialog.js';
 import { useKeyboardShortcuts } from './keyboard-shortcuts.js';
 import { OutageVersionOrReviewBanner } from './outage-version-or-review-banner.js';
 import { SidebarNavigation } from './sidebar-navigation.js';
@@ -14,6 +14,10 @@ import { SilentErrorBoundary } from './silent-error-boundary.js';
 const HeaderActions = lazy(() => import('./header-actions.js').then((module) => ({ default: module.HeaderActions })));
 const CommandPalette = lazy(() =>
   import('./command-palette.js').then((module) => ({ default: module.CommandPalette })),
+);
+const ConfirmationDialog = lazyComponent(
+  async () => (await import('./confirmation-dialog.js')).ConfirmationDialog,
+  null,
 );
 const KeyboardShortcutsHelp = lazy(() =>
   import('./keyboard-shortcuts-help.js').then((module) => ({ default: module.KeyboardShortcutsHelp })),

@@ -99,7 +99,7 @@ ${PAGE_HEADER}
 <label>Code<input id="code" autocomplete="off" autocapitalize="characters" minlength="8" maxlength="12" required></label>
 <label>E-mail<input id="email" type="email" autocomplete="username" required></label>
 <label>Password<input id="password" type="password" autocomplete="current-password" maxlength="256" required></label>
-<label id="second" hidden>Authentication code<input id="factor" autocomplete="one-time-code" maxlength="40"></label>
+<label id="second" hidden>Second factor<input id="factor" autocomplete="one-time-code" maxlength="40"></label>
 <button>Continue</button>
 </form>
 <form id="decide" hidden>

@@ -195,7 +195,10 @@ export const registerBillCommands = commandGroup(
     fields: {
       api: choiceField('<api>', 'whose reports', ['openai', 'anthropic', 'openrouter']),
       name: defaultField(textField('--name <name>', 'what it is called'), 'Billing'),
-      providerSlug: textField('--provider <slug>', 'the custom provider that calls OpenRouter'),
+      providerSlug: textField(
+        '--provider <slug>',
+        'the custom provider that calls OpenRouter; without it, the built-in one',
+      ),
       alertCents: alertField,
     },
     options: KEY_OPTIONS,

@@ -28,7 +28,8 @@ export function NewBillingAccountDialog({ onClose, onAdded }: NewBillingAccountD
   const [adminKey, setAdminKey] = useState('');
   const add = useMutation({
     mutationFn: async () => {
-      const custom = providerApi === 'openrouter' ? { providerSlug: providerSlug.trim() } : {};
+      const slug = providerSlug.trim();
+      const custom = providerApi === 'openrouter' && slug !== '' ? { providerSlug: slug } : {};
       const body = { api: providerApi, name: name.trim(), adminKey: adminKey.trim(), ...custom };
       return (await api.post('/v1/billing/accounts', { body })).account.id;
     },
@@ -54,10 +55,8 @@ export function NewBillingAccountDialog({ onClose, onAdded }: NewBillingAccountD
       />
       {providerApi === 'openrouter' && (
         <TextInput
-          label="Custom provider"
-          description="The slug of the custom provider with which your agents call OpenRouter."
-          required
-          withAsterisk={false}
+          label="Custom provider (optional)"
+          description="Its slug, where your agents call OpenRouter through a custom provider."
           error={errors.fieldError('providerSlug')}
           value={providerSlug}
           onChange={(event) => setProviderSlug(event.currentTarget.value)}

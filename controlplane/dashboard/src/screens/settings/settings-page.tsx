@@ -1,5 +1,6 @@
 /** The Settings page: the user's account, sessions, management tokens and organization. */
-import { Stack, Tabs } from '@mantine/core';
+import { Skeleton, Stack, Tabs } from '@mantine/core';
+import { lazyComponent } from '../../components/layout/lazy-component-no-suspense-delay.js';
 import { PageHeader } from '../../components/layout/page-header.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
 import { ChangePassword } from './change-password.js';
@@ -8,9 +9,13 @@ import { ManagementTokensTab } from './management-tokens-tab.js';
 import { NewOrganizationDialog } from './new-organization-dialog.js';
 import { OrganizationSettings } from './organization-settings.js';
 import { Profile } from './profile.js';
-import { SecondFactor } from './second-factor.js';
 import { SessionsTab } from './sessions-tab.js';
-import { SingleSignOnTab } from './single-sign-on-tab.js';
+
+const SecondFactor = lazyComponent(async () => (await import('./second-factor.js')).SecondFactor, <Skeleton h={160} />);
+const SingleSignOnTab = lazyComponent(
+  async () => (await import('./single-sign-on-tab.js')).SingleSignOnTab,
+  <Skeleton h={320} />,
+);
 
 const DEFAULTS = { tab: 'account', page: 1, dialog: '' };
 /** Value of `dialog` that the user menu links to. */
