@@ -108,7 +108,12 @@ const listQueries: readonly [string, (sql: Sql) => Promise<unknown>][] = [
   ],
   [
     'circuits',
-    (sql) => listOrgCircuits(sql, { orgId: small.orgId, fixed: [], fixedDefaults: [], own: [], state: null, providerSlug: null }, PAGE),
+    (sql) =>
+      listOrgCircuits(
+        sql,
+        { orgId: small.orgId, fixed: [], fixedDefaults: [], own: [], state: null, providerSlug: null },
+        PAGE,
+      ),
   ],
   ['audit entries', (sql) => audit.listAuditEntries(sql, small.orgId, {}, PAGE)],
 ];

@@ -2201,6 +2201,27 @@ export interface components {
                         /** @description Model names, case-insensitive; * matches any number of characters. */
                         deny?: string[];
                     };
+                    /** @description Tools of an MCP server. A denial wins. Without allow, all that are not denied. */
+                    tools?: {
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        allow?: string[];
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        deny?: string[];
+                    };
+                    /** @description Resources of an MCP server. A denial wins. Without allow, all that are not denied. */
+                    resources?: {
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        allow?: string[];
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        deny?: string[];
+                    };
+                    /** @description Prompts of an MCP server. A denial wins. Without allow, all that are not denied. */
+                    prompts?: {
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        allow?: string[];
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        deny?: string[];
+                    };
                 };
             } | null;
             /**
@@ -2366,6 +2387,27 @@ export interface components {
                         /** @description Model names, case-insensitive; * matches any number of characters. */
                         deny?: string[];
                     };
+                    /** @description Tools of an MCP server. A denial wins. Without allow, all that are not denied. */
+                    tools?: {
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        allow?: string[];
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        deny?: string[];
+                    };
+                    /** @description Resources of an MCP server. A denial wins. Without allow, all that are not denied. */
+                    resources?: {
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        allow?: string[];
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        deny?: string[];
+                    };
+                    /** @description Prompts of an MCP server. A denial wins. Without allow, all that are not denied. */
+                    prompts?: {
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        allow?: string[];
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        deny?: string[];
+                    };
                 };
             } | null;
         };
@@ -2421,6 +2463,27 @@ export interface components {
                         /** @description Model names, case-insensitive; * matches any number of characters. */
                         allow?: string[];
                         /** @description Model names, case-insensitive; * matches any number of characters. */
+                        deny?: string[];
+                    };
+                    /** @description Tools of an MCP server. A denial wins. Without allow, all that are not denied. */
+                    tools?: {
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        allow?: string[];
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        deny?: string[];
+                    };
+                    /** @description Resources of an MCP server. A denial wins. Without allow, all that are not denied. */
+                    resources?: {
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        allow?: string[];
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        deny?: string[];
+                    };
+                    /** @description Prompts of an MCP server. A denial wins. Without allow, all that are not denied. */
+                    prompts?: {
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        allow?: string[];
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
                         deny?: string[];
                     };
                 };
@@ -3907,7 +3970,7 @@ export interface components {
              */
             to: string;
             refusals: {
-                /** @description One of not_found, bad_request, method_not_allowed, unauthorized, unknown_tokens, agent_required, agent_ambiguous, agent_out_of_scope, paused, revoked, unknown_provider, not_assigned, needs_credentials, sensitive_path, opaque, denied_call, denied_model, unmetered, budget_never_fits, budget_in_flight, body_too_large, body_room, presigned_over, websocket, org_inflight, overload, stopping, contexts_unavailable, limits_unavailable, spool_full, circuit_open, egress_refused, loop, upstream_unreachable, upgrade_refused, upstream_timeout, internal, rpm, rpd, tpm, budget, budget_project, budget_org; data planes of later releases may have further ones. */
+                /** @description One of not_found, bad_request, method_not_allowed, unauthorized, unknown_tokens, agent_required, agent_ambiguous, agent_out_of_scope, paused, revoked, unknown_provider, not_assigned, needs_credentials, sensitive_path, opaque, denied_call, denied_model, denied_tool, unmetered, budget_never_fits, budget_in_flight, body_too_large, body_room, presigned_over, websocket, org_inflight, overload, stopping, contexts_unavailable, limits_unavailable, spool_full, circuit_open, egress_refused, loop, upstream_unreachable, upgrade_refused, upstream_timeout, internal, rpm, rpd, tpm, budget, budget_project, budget_org; data planes of later releases may have further ones. */
                 reason: string;
                 count: number;
             }[];

@@ -106,7 +106,9 @@ export class AgentService {
     if (!isRoleAtLeast(actor.role, 'admin')) throw new Forbidden('changing policy requires the role admin');
     validatePolicy(policy, (slug) => {
       const provider = this.catalogue.get(slug);
-      return provider === null ? null : provider.modelCalls.length > 0;
+      if (provider === null) return null;
+      const isMcpServer = provider.mainUsageFormat === 'mcp';
+      return { hasModels: provider.modelCalls.length > 0, isMcpServer };
     });
   }
 

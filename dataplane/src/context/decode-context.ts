@@ -3,12 +3,13 @@
  * not compute it again. Throws on a message that the control plane should never send; no error text contains a value of
  * the message.
  */
-import type { IAgentContext, ICallPolicy, IInjection, IUpstream, IUsageRule } from '@acg/proto/messages';
+import type { IAgentContext, ICallPolicy, IInjection, IModelRule, IUpstream, IUsageRule } from '@acg/proto/messages';
 import type {
   AgentContext,
   AgentStatus,
   CallPolicy,
   Injection,
+  ModelPatterns,
   SensitiveCall,
   Upstream,
   UsageFormat,
@@ -53,6 +54,7 @@ export function decodeContext(message: IAgentContext, builtInProviders = NO_PROV
     namedOrigins: decodeNamedOrigins(message.namedOrigins ?? []),
     unassignedProviders: message.unassignedProviders?.length ? new Set(message.unassignedProviders) : NO_PROVIDERS,
     builtInProviders,
+    mcpSessionKey: message.mcpSessionKey ?? '',
   });
 }
 
@@ -148,13 +150,25 @@ const decodeUsageRules = (rules: readonly IUsageRule[]) =>
     format: requireOneOf(format, USAGE_FORMATS, 'usage_format'),
   }));
 
-function decodePolicy({ closed, calls, models }: ICallPolicy): CallPolicy {
+function decodePolicy({ closed, calls, models, tools, resources, prompts }: ICallPolicy): CallPolicy {
   return {
     closed: closed ?? false,
     calls: calls ? (calls.patterns ?? []) : null,
-    models: models ? { allow: models.allow ? (models.allow.patterns ?? []) : null, deny: models.deny ?? [] } : null,
+    models: decodePatterns(models),
+    ...(tools || resources || prompts
+      ? {
+          mcp: {
+            tools: decodePatterns(tools),
+            resources: decodePatterns(resources),
+            prompts: decodePatterns(prompts),
+          },
+        }
+      : {}),
   };
 }
+
+const decodePatterns = (rule: IModelRule | null | undefined): ModelPatterns | null =>
+  rule ? { allow: rule.allow ? (rule.allow.patterns ?? []) : null, deny: rule.deny ?? [] } : null;
 
 function decodeInjection(message: IInjection): Injection {
   const extraHeaders = (message.extraHeaders ?? []).map(
