@@ -2,12 +2,14 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { RedisServer } from '../fixtures/redis-server.js';
 import { Stack, type Tenant, waitForCondition } from '../fixtures/stack.js';
 
 const SLUG = 'our-mcp';
 const TOOLS = [{ name: 'read_issue' }, { name: 'delete_issue' }];
 
 let server: Server;
+let redis: RedisServer;
 let stack: Stack;
 let tenant: Tenant;
 let urls: string[];
@@ -32,7 +34,8 @@ beforeAll(async () => {
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  stack = await Stack.start();
+  redis = await RedisServer.start();
+  stack = await Stack.start({ redisUrl: redis.url.href });
   urls = [(await stack.addDataPlane()).url, (await stack.addDataPlane()).url];
   tenant = await stack.signUpTenant();
   const made = await tenant.call('POST', '/v1/custom-providers', {
@@ -50,6 +53,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await stack.stop();
+  await redis.stop();
   server.closeAllConnections();
   server.close();
 });
@@ -98,6 +102,6 @@ test('mcp server: revocation ends a listening stream', async () => {
   });
   expect(stream.status).toBe(200);
   const ended = stream.text().catch(() => 'broken');
-  expect((await tenant.call('POST', `/v1/agents/${id}/status`, { status: 'revoked' })).status).toBe(200);
+  expect((await tenant.call('PATCH', `/v1/agents/${id}/status`, { status: 'revoked' })).status).toBe(200);
   expect(await ended).toBe('broken');
 });
