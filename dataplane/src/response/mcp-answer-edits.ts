@@ -22,7 +22,7 @@ interface ExpectedAnswer {
 /** Memory for the bytes that an edit holds. */
 type HeldBytes = Pick<AnswerMemory, 'reserve'>;
 
-/** A longer list is refused. */
+/** A longer list is rejected. */
 const LIST_BYTES_MAX = 4 * 1024 * 1024;
 /** A longer answer without a list passes unread. */
 const DOCUMENT_BYTES_MAX = 1024 * 1024;
