@@ -135,7 +135,7 @@ const controlplane: FolderRules = {
   ops: ['db', 'http'],
   reference: ['http'],
   'reports/log-record': ['http'],
-  'reports/query': ['db', 'domain', 'http'],
+  'reports/query': ['db', 'domain', 'http', 'ledger'],
   breaker: ['db', 'events', 'ops'],
   'event-mail': ['audit', 'db', 'domain', 'events', 'http', 'mail', 'throttling'],
   'reports/aggregates': ['db', 'domain', 'http', 'ledger', 'limits', 'reports/log-record', 'reports/query'],

@@ -2201,21 +2201,21 @@ export interface components {
                         /** @description Model names, case-insensitive; * matches any number of characters. */
                         deny?: string[];
                     };
-                    /** @description Tools of an MCP server. A denial wins. Without allow, all that are not denied. */
+                    /** @description Tools of an MCP server. deny wins. Without allow, all that are not denied. */
                     tools?: {
                         /** @description Names, or URIs of resources; * matches any number of characters. */
                         allow?: string[];
                         /** @description Names, or URIs of resources; * matches any number of characters. */
                         deny?: string[];
                     };
-                    /** @description Resources of an MCP server. A denial wins. Without allow, all that are not denied. */
+                    /** @description Resources of an MCP server. deny wins. Without allow, all that are not denied. */
                     resources?: {
                         /** @description Names, or URIs of resources; * matches any number of characters. */
                         allow?: string[];
                         /** @description Names, or URIs of resources; * matches any number of characters. */
                         deny?: string[];
                     };
-                    /** @description Prompts of an MCP server. A denial wins. Without allow, all that are not denied. */
+                    /** @description Prompts of an MCP server. deny wins. Without allow, all that are not denied. */
                     prompts?: {
                         /** @description Names, or URIs of resources; * matches any number of characters. */
                         allow?: string[];
@@ -2387,21 +2387,21 @@ export interface components {
                         /** @description Model names, case-insensitive; * matches any number of characters. */
                         deny?: string[];
                     };
-                    /** @description Tools of an MCP server. A denial wins. Without allow, all that are not denied. */
+                    /** @description Tools of an MCP server. deny wins. Without allow, all that are not denied. */
                     tools?: {
                         /** @description Names, or URIs of resources; * matches any number of characters. */
                         allow?: string[];
                         /** @description Names, or URIs of resources; * matches any number of characters. */
                         deny?: string[];
                     };
-                    /** @description Resources of an MCP server. A denial wins. Without allow, all that are not denied. */
+                    /** @description Resources of an MCP server. deny wins. Without allow, all that are not denied. */
                     resources?: {
                         /** @description Names, or URIs of resources; * matches any number of characters. */
                         allow?: string[];
                         /** @description Names, or URIs of resources; * matches any number of characters. */
                         deny?: string[];
                     };
-                    /** @description Prompts of an MCP server. A denial wins. Without allow, all that are not denied. */
+                    /** @description Prompts of an MCP server. deny wins. Without allow, all that are not denied. */
                     prompts?: {
                         /** @description Names, or URIs of resources; * matches any number of characters. */
                         allow?: string[];
@@ -2465,21 +2465,21 @@ export interface components {
                         /** @description Model names, case-insensitive; * matches any number of characters. */
                         deny?: string[];
                     };
-                    /** @description Tools of an MCP server. A denial wins. Without allow, all that are not denied. */
+                    /** @description Tools of an MCP server. deny wins. Without allow, all that are not denied. */
                     tools?: {
                         /** @description Names, or URIs of resources; * matches any number of characters. */
                         allow?: string[];
                         /** @description Names, or URIs of resources; * matches any number of characters. */
                         deny?: string[];
                     };
-                    /** @description Resources of an MCP server. A denial wins. Without allow, all that are not denied. */
+                    /** @description Resources of an MCP server. deny wins. Without allow, all that are not denied. */
                     resources?: {
                         /** @description Names, or URIs of resources; * matches any number of characters. */
                         allow?: string[];
                         /** @description Names, or URIs of resources; * matches any number of characters. */
                         deny?: string[];
                     };
-                    /** @description Prompts of an MCP server. A denial wins. Without allow, all that are not denied. */
+                    /** @description Prompts of an MCP server. deny wins. Without allow, all that are not denied. */
                     prompts?: {
                         /** @description Names, or URIs of resources; * matches any number of characters. */
                         allow?: string[];
@@ -2661,7 +2661,7 @@ export interface components {
              */
             to: string;
             /** @enum {string} */
-            by: "project" | "agent" | "provider" | "model" | "key" | "status" | "reason";
+            by: "project" | "agent" | "provider" | "model" | "tool" | "key" | "status" | "reason";
             rows: {
                 /** @description Slug, model, id, status or rejection reason. Empty or the nil UUID if unknown. */
                 value: string;
@@ -2757,6 +2757,8 @@ export interface components {
             dataPlaneId: string;
             /** @description Cost that the provider itself states in its response, US cents, not rounded; null: it states none. */
             statedCostCents: number | null;
+            /** @description Tool of an MCP server that the call names; null: none. */
+            tool: string | null;
             /** @description Status of the provider response. 0: the provider sent none. */
             upstreamStatus: number;
             websocket: boolean;
@@ -3443,6 +3445,8 @@ export interface components {
             dataPlaneId: string;
             /** @description Cost that the provider itself states in its response, US cents, not rounded; null: it states none. */
             statedCostCents: number | null;
+            /** @description Tool of an MCP server that the call names; null: none. */
+            tool: string | null;
         };
         LoginInput: {
             /** Format: email */
@@ -7623,7 +7627,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ExportAgentCallsReply"];
-                    /** @example id,requestId,createdAt,agentId,keyId,providerSlug,accountId,method,path,status,error,model,tokensIn,tokensOut,tokensCacheRead,tokensCacheWrite,tokensReasoning,costCents,usageSource,priceSource,durationMs,ttfbMs,bytesIn,bytesOut,streamed,dataPlaneId,statedCostCents */
+                    /** @example id,requestId,createdAt,agentId,keyId,providerSlug,accountId,method,path,status,error,model,tokensIn,tokensOut,tokensCacheRead,tokensCacheWrite,tokensReasoning,costCents,usageSource,priceSource,durationMs,ttfbMs,bytesIn,bytesOut,streamed,dataPlaneId,statedCostCents,tool */
                     "text/csv": string;
                 };
             };
@@ -7782,7 +7786,7 @@ export interface operations {
                 period?: "24h" | "7d" | "30d" | "90d";
                 start?: string;
                 end?: string;
-                by: "project" | "agent" | "provider" | "model" | "key" | "status" | "reason";
+                by: "project" | "agent" | "provider" | "model" | "tool" | "key" | "status" | "reason";
                 limit?: number;
                 offset?: number;
             };
@@ -7833,7 +7837,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ExportAgentCallsReply"];
-                    /** @example id,requestId,createdAt,agentId,keyId,providerSlug,accountId,method,path,status,error,model,tokensIn,tokensOut,tokensCacheRead,tokensCacheWrite,tokensReasoning,costCents,usageSource,priceSource,durationMs,ttfbMs,bytesIn,bytesOut,streamed,dataPlaneId,statedCostCents */
+                    /** @example id,requestId,createdAt,agentId,keyId,providerSlug,accountId,method,path,status,error,model,tokensIn,tokensOut,tokensCacheRead,tokensCacheWrite,tokensReasoning,costCents,usageSource,priceSource,durationMs,ttfbMs,bytesIn,bytesOut,streamed,dataPlaneId,statedCostCents,tool */
                     "text/csv": string;
                 };
             };
@@ -7994,7 +7998,7 @@ export interface operations {
                 start?: string;
                 end?: string;
                 interval?: "hour" | "day";
-                groupBy?: "project" | "agent" | "provider" | "model" | "key" | "status" | "reason";
+                groupBy?: "project" | "agent" | "provider" | "model" | "tool" | "key" | "status" | "reason";
             };
             header?: never;
             path?: never;

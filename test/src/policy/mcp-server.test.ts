@@ -80,6 +80,21 @@ test('mcp server: a policy limits the tools, and rejections of tools are counted
   expect(await (await call('read_issue')).json()).toMatchObject({ result: { content: [] } });
   expect(await (await call('delete_issue')).json()).toMatchObject({ error: { code: -32602 } });
   await waitForCondition(async () => {
+    const { body } = await tenant.call('GET', `/v1/usage/breakdown?by=tool&agentId=${id}`);
+    return body.total === 2;
+  }, 'the usage by tool');
+  for (const scope of [`agentId=${id}`, `projectId=${tenant.projectId}`]) {
+    const { body } = await tenant.call('GET', `/v1/usage/breakdown?by=tool&${scope}`);
+    expect(body.rows).toContainEqual(expect.objectContaining({ value: 'read_issue', requests: 1 }));
+    const models = await tenant.call('GET', `/v1/usage/breakdown?by=model&${scope}`);
+    expect(models.body.rows.map(({ value }: { value: string }) => value)).toEqual(['']);
+  }
+  const logs = await tenant.call('GET', `/v1/usage/logs?agentId=${id}`);
+  expect(logs.body.logs.map(({ tool, model }: { tool: string; model: string }) => [tool, model])).toEqual([
+    ['read_issue', null],
+    [null, null],
+  ]);
+  await waitForCondition(async () => {
     const { body } = await tenant.call('GET', `/v1/usage/refusals?agentId=${id}`);
     return JSON.stringify(body).includes('denied_tool');
   }, 'the count of the rejection');

@@ -25,7 +25,7 @@ import {
 import { registerUsageExportCommand } from './usage-export-of-calls.js';
 import { registerUsageCompareCommand, registerUsageSeriesCommand } from './usage-series-and-compare.js';
 
-const DIMENSIONS = ['project', 'agent', 'provider', 'model', 'key', 'status', 'reason'] as const;
+const DIMENSIONS = ['project', 'agent', 'provider', 'model', 'tool', 'key', 'status', 'reason'] as const;
 interface UsageOptions extends UsageScopeOptions, PageOptions {
   readonly by?: (typeof DIMENSIONS)[number];
 }
