@@ -166,6 +166,12 @@ export const LOG_FIELDS = {
     example: null,
     shown: { section: 'Tokens and cost', label: 'Cost stated by the provider', unit: 'cents' },
   },
+  tool: {
+    type: 'textOrNull',
+    description: 'Tool of an MCP server that the call names; null: none.',
+    example: null,
+    shown: { section: 'Tokens and cost', label: 'Tool' },
+  },
 } as const satisfies Readonly<Record<string, LogFieldDefinition>>;
 
 export type LogFieldName = keyof typeof LOG_FIELDS;

@@ -71,6 +71,10 @@ const OWN_REASONS = {
   },
   denied_call: { cause: 'The agent’s policy does not allow this call.', remedy: 'Change the policy or the call.' },
   denied_model: { cause: 'The agent’s policy does not allow this model.', remedy: 'Change the policy or the model.' },
+  denied_tool: {
+    cause: 'The agent’s policy does not allow this tool, resource or prompt of the MCP server.',
+    remedy: 'Change the policy or the call.',
+  },
   unmetered: {
     cause: 'A budget or a limit of tokens applies, and nothing reports the cost of the call, or bounds it.',
     remedy: 'The response to the agent says what is wrong.',

@@ -134,7 +134,8 @@ export class ProxyServer {
       log,
     });
     const acquireOrgSlot: AcquireSlot = (exchange) => calls.acquireOrgSlot(exchange);
-    const pipelineDeps = { ...deps, settle, failures, gcPacer, acquireOrgSlot, dialLimiter };
+    const acquireListeningSlot: AcquireSlot = (exchange) => calls.acquireListeningSlot(exchange);
+    const pipelineDeps = { ...deps, settle, failures, gcPacer, acquireOrgSlot, acquireListeningSlot, dialLimiter };
     const proxyPipeline = createProxyPipeline(pipelineDeps);
     const selfPipeline = createSelfPipeline(pipelineDeps);
     const memoryPool = new MemoryPool(options.webSocketPoolBytes);

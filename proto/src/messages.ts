@@ -37,6 +37,7 @@ export type ILimit = acg.v1.ILimit;
 export type IUpstream = acg.v1.IUpstream;
 export type IUsageRule = acg.v1.IUsageRule;
 export type ICallPolicy = acg.v1.ICallPolicy;
+export type IModelRule = acg.v1.IModelRule;
 export type IInjection = acg.v1.IInjection;
 export type IWatchRequest = acg.v1.IWatchRequest;
 export type IWatchEvent = acg.v1.IWatchEvent;

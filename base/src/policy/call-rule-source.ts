@@ -34,6 +34,18 @@ export interface CallPolicy {
   readonly calls: readonly string[] | null;
   /** Null: every model. */
   readonly models: ModelPatterns | null;
+  /** Absent: every tool, resource and prompt of an MCP server. */
+  readonly mcp?: McpNameRules;
+}
+
+/** What an agent may use of an MCP server. */
+export interface McpNameRules {
+  /** Null: every tool. */
+  readonly tools: ModelPatterns | null;
+  /** Of URIs. Null: every resource. */
+  readonly resources: ModelPatterns | null;
+  /** Null: every prompt. */
+  readonly prompts: ModelPatterns | null;
 }
 
 /** `*` matches any run of characters. */

@@ -2715,6 +2715,27 @@ export interface components {
                         /** @description Model names, case-insensitive; * matches any number of characters. */
                         deny?: string[];
                     };
+                    /** @description Tools of an MCP server. deny wins. Without allow, all that are not denied. */
+                    tools?: {
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        allow?: string[];
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        deny?: string[];
+                    };
+                    /** @description Resources of an MCP server. deny wins. Without allow, all that are not denied. */
+                    resources?: {
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        allow?: string[];
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        deny?: string[];
+                    };
+                    /** @description Prompts of an MCP server. deny wins. Without allow, all that are not denied. */
+                    prompts?: {
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        allow?: string[];
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        deny?: string[];
+                    };
                 };
             } | null;
             /**
@@ -2880,6 +2901,27 @@ export interface components {
                         /** @description Model names, case-insensitive; * matches any number of characters. */
                         deny?: string[];
                     };
+                    /** @description Tools of an MCP server. deny wins. Without allow, all that are not denied. */
+                    tools?: {
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        allow?: string[];
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        deny?: string[];
+                    };
+                    /** @description Resources of an MCP server. deny wins. Without allow, all that are not denied. */
+                    resources?: {
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        allow?: string[];
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        deny?: string[];
+                    };
+                    /** @description Prompts of an MCP server. deny wins. Without allow, all that are not denied. */
+                    prompts?: {
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        allow?: string[];
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        deny?: string[];
+                    };
                 };
             } | null;
         };
@@ -2935,6 +2977,27 @@ export interface components {
                         /** @description Model names, case-insensitive; * matches any number of characters. */
                         allow?: string[];
                         /** @description Model names, case-insensitive; * matches any number of characters. */
+                        deny?: string[];
+                    };
+                    /** @description Tools of an MCP server. deny wins. Without allow, all that are not denied. */
+                    tools?: {
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        allow?: string[];
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        deny?: string[];
+                    };
+                    /** @description Resources of an MCP server. deny wins. Without allow, all that are not denied. */
+                    resources?: {
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        allow?: string[];
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        deny?: string[];
+                    };
+                    /** @description Prompts of an MCP server. deny wins. Without allow, all that are not denied. */
+                    prompts?: {
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        allow?: string[];
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
                         deny?: string[];
                     };
                 };
@@ -3261,7 +3324,7 @@ export interface components {
              */
             to: string;
             /** @enum {string} */
-            by: "project" | "agent" | "provider" | "model" | "key" | "status" | "reason";
+            by: "project" | "agent" | "provider" | "model" | "tool" | "key" | "status" | "reason";
             rows: {
                 /** @description Slug, model, id, status or rejection reason. Empty or the nil UUID if unknown. */
                 value: string;
@@ -3359,6 +3422,8 @@ export interface components {
             dataPlaneId: string;
             /** @description Cost that the provider itself states in its response, US cents, not rounded; null: it states none. */
             statedCostCents: number | null;
+            /** @description Tool of an MCP server that the call names; null: none. */
+            tool: string | null;
             /** @description Status of the provider response. 0: the provider sent none. */
             upstreamStatus: number;
             websocket: boolean;
@@ -4144,6 +4209,8 @@ export interface components {
             dataPlaneId: string;
             /** @description Cost that the provider itself states in its response, US cents, not rounded; null: it states none. */
             statedCostCents: number | null;
+            /** @description Tool of an MCP server that the call names; null: none. */
+            tool: string | null;
         };
         LoginInput: {
             /** Format: email */
@@ -4707,7 +4774,7 @@ export interface components {
              */
             to: string;
             refusals: {
-                /** @description One of not_found, bad_request, method_not_allowed, unauthorized, unknown_tokens, agent_required, agent_ambiguous, agent_out_of_scope, paused, revoked, unknown_provider, not_assigned, needs_credentials, sensitive_path, opaque, denied_call, denied_model, unmetered, budget_never_fits, budget_in_flight, body_too_large, body_room, presigned_over, websocket, org_inflight, overload, stopping, contexts_unavailable, limits_unavailable, spool_full, circuit_open, egress_refused, loop, upstream_unreachable, upgrade_refused, upstream_timeout, internal, rpm, rpd, tpm, budget, budget_project, budget_org; data planes of later releases may have further ones. */
+                /** @description One of not_found, bad_request, method_not_allowed, unauthorized, unknown_tokens, agent_required, agent_ambiguous, agent_out_of_scope, paused, revoked, unknown_provider, not_assigned, needs_credentials, sensitive_path, opaque, denied_call, denied_model, denied_tool, unmetered, budget_never_fits, budget_in_flight, body_too_large, body_room, presigned_over, websocket, org_inflight, overload, stopping, contexts_unavailable, limits_unavailable, spool_full, circuit_open, egress_refused, loop, upstream_unreachable, upgrade_refused, upstream_timeout, internal, rpm, rpd, tpm, budget, budget_project, budget_org; data planes of later releases may have further ones. */
                 reason: string;
                 count: number;
             }[];
@@ -9313,7 +9380,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ExportAgentCallsReply"];
-                    /** @example id,requestId,createdAt,agentId,keyId,providerSlug,accountId,method,path,status,error,model,tokensIn,tokensOut,tokensCacheRead,tokensCacheWrite,tokensReasoning,costCents,usageSource,priceSource,durationMs,ttfbMs,bytesIn,bytesOut,streamed,dataPlaneId,statedCostCents */
+                    /** @example id,requestId,createdAt,agentId,keyId,providerSlug,accountId,method,path,status,error,model,tokensIn,tokensOut,tokensCacheRead,tokensCacheWrite,tokensReasoning,costCents,usageSource,priceSource,durationMs,ttfbMs,bytesIn,bytesOut,streamed,dataPlaneId,statedCostCents,tool */
                     "text/csv": string;
                 };
             };
@@ -9472,7 +9539,7 @@ export interface operations {
                 period?: "24h" | "7d" | "30d" | "90d";
                 start?: string;
                 end?: string;
-                by: "project" | "agent" | "provider" | "model" | "key" | "status" | "reason";
+                by: "project" | "agent" | "provider" | "model" | "tool" | "key" | "status" | "reason";
                 limit?: number;
                 offset?: number;
             };
@@ -9523,7 +9590,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ExportAgentCallsReply"];
-                    /** @example id,requestId,createdAt,agentId,keyId,providerSlug,accountId,method,path,status,error,model,tokensIn,tokensOut,tokensCacheRead,tokensCacheWrite,tokensReasoning,costCents,usageSource,priceSource,durationMs,ttfbMs,bytesIn,bytesOut,streamed,dataPlaneId,statedCostCents */
+                    /** @example id,requestId,createdAt,agentId,keyId,providerSlug,accountId,method,path,status,error,model,tokensIn,tokensOut,tokensCacheRead,tokensCacheWrite,tokensReasoning,costCents,usageSource,priceSource,durationMs,ttfbMs,bytesIn,bytesOut,streamed,dataPlaneId,statedCostCents,tool */
                     "text/csv": string;
                 };
             };
@@ -9684,7 +9751,7 @@ export interface operations {
                 start?: string;
                 end?: string;
                 interval?: "hour" | "day";
-                groupBy?: "project" | "agent" | "provider" | "model" | "key" | "status" | "reason";
+                groupBy?: "project" | "agent" | "provider" | "model" | "tool" | "key" | "status" | "reason";
             };
             header?: never;
             path?: never;

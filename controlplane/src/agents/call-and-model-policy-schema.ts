@@ -1,9 +1,10 @@
-/** The policy of an agent: which calls and models it may use, per provider. Data planes enforce it. */
-import type { CallPolicy } from '@acg/base/policy/call-rule-source';
-import type { ICallPolicy } from '@acg/proto/messages';
+/** The policy of an agent: which calls, models and MCP tools it may use, per provider. Data planes enforce it. */
+import type { CallPolicy, McpNameRules, ModelPatterns as NamePatternRule } from '@acg/base/policy/call-rule-source';
+import type { ICallPolicy, IModelRule } from '@acg/proto/messages';
 import { type Static, Type } from 'typebox';
 import { InvalidInput } from '../domain/errors.js';
 import { CallPatterns, PATTERN_CHARS_MAX, PATTERNS_MAX } from '../providers/catalogue/call-pattern-schema.js';
+import type { Catalogue } from '../providers/catalogue/catalogue.js';
 
 const ModelPatterns = Type.Array(Type.String({ minLength: 1, maxLength: PATTERN_CHARS_MAX }), {
   maxItems: PATTERNS_MAX,
@@ -12,14 +13,33 @@ const ModelPatterns = Type.Array(Type.String({ minLength: 1, maxLength: PATTERN_
 });
 const strict = { additionalProperties: false } as const;
 
+const NamePatterns = Type.Array(Type.String({ minLength: 1, maxLength: PATTERN_CHARS_MAX }), {
+  maxItems: PATTERNS_MAX,
+  uniqueItems: true,
+  description: 'Names, or URIs of resources; * matches any number of characters.',
+});
+const NameRule = (what: string) =>
+  Type.Optional(
+    Type.Object(
+      { allow: Type.Optional(NamePatterns), deny: Type.Optional(NamePatterns) },
+      { ...strict, description: `${what} of an MCP server. deny wins. Without allow, all that are not denied.` },
+    ),
+  );
+
 const ProviderPolicy = Type.Object(
   {
     calls: Type.Optional(CallPatterns),
     models: Type.Optional(
       Type.Object({ allow: Type.Optional(ModelPatterns), deny: Type.Optional(ModelPatterns) }, strict),
     ),
+    tools: NameRule('Tools'),
+    resources: NameRule('Resources'),
+    prompts: NameRule('Prompts'),
   },
-  { ...strict, description: 'Without calls, all calls are allowed. Without models, all models are allowed.' },
+  {
+    ...strict,
+    description: 'A field that is left out allows everything: all calls, models, tools, resources, prompts.',
+  },
 );
 
 const policySchema = Type.Record(Type.String({ pattern: '^[a-z0-9-]{1,40}$' }), ProviderPolicy, {
@@ -34,15 +54,23 @@ export const AgentPolicyField = Type.Unsafe<AgentPolicy | null>({
   description: 'By provider slug; a provider that is not listed is not allowed. Null: all calls are allowed.',
 });
 
-/** `hasModels`: false for a built-in provider without models; null for a slug that is not built in. */
-export function validatePolicy(policy: AgentPolicy | null, hasModels: (slug: string) => boolean | null): void {
+const MCP_FIELDS = ['tools', 'resources', 'prompts'] as const;
+
+/** The rules must fit the built-in providers that they name. Throws {@link InvalidInput}. */
+export function validatePolicy(policy: AgentPolicy | null, builtIn: Pick<Catalogue, 'get'>): void {
   if (policy === null) return;
   let patterns = 0;
-  for (const [slug, { calls, models }] of Object.entries(policy)) {
-    patterns += (calls?.length ?? 0) + (models?.allow?.length ?? 0) + (models?.deny?.length ?? 0);
-    if (models !== undefined && hasModels(slug) === false) {
+  for (const [slug, rules] of Object.entries(policy)) {
+    const { calls, models } = rules;
+    const provider = builtIn.get(slug);
+    patterns += calls?.length ?? 0;
+    for (const rule of [models, ...MCP_FIELDS.map((field) => rules[field])])
+      patterns += (rule?.allow?.length ?? 0) + (rule?.deny?.length ?? 0);
+    if (models !== undefined && provider?.modelCalls.length === 0)
       throw new InvalidInput(`policy.${slug}.models: this provider has no models: leave the field out`);
-    }
+    const field = MCP_FIELDS.find((one) => rules[one] !== undefined);
+    if (field !== undefined && provider !== null && provider.mainUsageFormat !== 'mcp')
+      throw new InvalidInput(`policy.${slug}.${field}: this provider is no MCP server: leave the field out`);
   }
   if (patterns > PATTERNS_MAX)
     throw new InvalidInput(`policy must have at most ${PATTERNS_MAX} patterns (got ${patterns})`);
@@ -53,29 +81,28 @@ export function callPolicyOf(policy: AgentPolicy | null, slug: string): CallPoli
   if (policy === null) return null;
   const providerPolicy = Object.hasOwn(policy, slug) ? policy[slug]! : null;
   if (providerPolicy === null) return { closed: true, calls: null, models: null };
-  const { calls = null, models } = providerPolicy;
-  return {
-    closed: false,
-    calls,
-    models: models === undefined ? null : { allow: models.allow ?? null, deny: models.deny ?? [] },
-  };
+  const { calls = null, models, tools, resources, prompts } = providerPolicy;
+  const mcp: McpNameRules = { tools: ruleOf(tools), resources: ruleOf(resources), prompts: ruleOf(prompts) };
+  const limitsMcp = MCP_FIELDS.some((field) => mcp[field] !== null);
+  return { closed: false, calls, models: ruleOf(models), ...(limitsMcp ? { mcp } : {}) };
 }
 
 /** Encodes the policy for one provider; undefined: all calls are allowed. */
 export function encodeCallPolicy(policy: AgentPolicy | null, slug: string): ICallPolicy | undefined {
   const ofProvider = callPolicyOf(policy, slug);
   if (ofProvider === null) return undefined;
-  const { closed, calls, models } = ofProvider;
+  const { closed, calls, models, mcp } = ofProvider;
   if (closed) return { closed };
-  return {
-    ...(calls === null ? {} : { calls: { patterns: [...calls] } }),
-    ...(models === null
-      ? {}
-      : {
-          models: {
-            ...(models.allow === null ? {} : { allow: { patterns: [...models.allow] } }),
-            deny: [...models.deny],
-          },
-        }),
-  };
+  const encoded: ICallPolicy = calls === null ? {} : { calls: { patterns: [...calls] } };
+  for (const [field, rule] of Object.entries({ models, ...mcp }))
+    if (rule !== null) encoded[field as 'models' | keyof McpNameRules] = encodeRule(rule);
+  return encoded;
 }
+
+const ruleOf = (rule: { allow?: string[]; deny?: string[] } | undefined): NamePatternRule | null =>
+  rule === undefined ? null : { allow: rule.allow ?? null, deny: rule.deny ?? [] };
+
+const encodeRule = ({ allow, deny }: NamePatternRule): IModelRule => ({
+  ...(allow === null ? {} : { allow: { patterns: [...allow] } }),
+  deny: [...deny],
+});

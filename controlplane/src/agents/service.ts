@@ -104,10 +104,7 @@ export class AgentService {
   #assertPolicyAllowed(actor: Actor, { policy }: Pick<AgentPatch, 'policy'>): void {
     if (policy === undefined) return;
     if (!isRoleAtLeast(actor.role, 'admin')) throw new Forbidden('changing policy requires the role admin');
-    validatePolicy(policy, (slug) => {
-      const provider = this.catalogue.get(slug);
-      return provider === null ? null : provider.modelCalls.length > 0;
-    });
+    validatePolicy(policy, this.catalogue);
   }
 
   async #applyChange(

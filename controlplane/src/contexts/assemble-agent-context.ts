@@ -1,6 +1,6 @@
 /**
- * Builds the context of one agent in its wire format from database rows. Pure, except for the decryption function that
- * it gets.
+ * Builds the context of one agent in its wire format from database rows. Pure, except for the functions of the vault
+ * that it gets.
  */
 import type { IAgentContext } from '@acg/proto/messages';
 import { effectiveOnStoreLoss } from '../agents/budget-mode-and-store-loss-fields.js';
@@ -26,6 +26,8 @@ export function assembleAgentContext(
   agent: AgentRow,
   catalogue: Catalogue,
   decrypt: DecryptCredentials,
+  /** Derives a key from the master key. */
+  deriveKey: (purpose: string) => string,
 ): IAgentContext {
   const accounts = agent.accounts
     .map((account) => buildAccountUpstreams(key.orgId, agent, account, catalogue, decrypt))
@@ -52,6 +54,7 @@ export function assembleAgentContext(
     holdMaxOutputTokens: agent.holdMaxOutputTokens,
     refuseUnchecked: effectiveOnStoreLoss(agent) === 'refuse',
     ...(key.expiresAtMs === null ? {} : { keyExpiresAtMs: key.expiresAtMs }),
+    mcpSessionKey: deriveKey(`mcp session ${agent.id}`),
     upstreams,
     ...(namedOrigins.length === 0 ? {} : { namedOrigins }),
     unassignedProviders: agent.customSlugs.filter((slug) => !assigned.has(slug)),

@@ -47,7 +47,11 @@ export class TokenResolutionService {
     const agent = selectAgent(key, agents, agentRef, agentRefId);
     if (typeof agent === 'number') return { outcome: agent, revision };
     const decrypt = (account: AccountRow) => decryptCredentials(this.vault, this.log, key.orgId, account);
-    return { outcome: Outcome.FOUND, context: assembleAgentContext(key, agent, this.catalogue, decrypt), revision };
+    return {
+      outcome: Outcome.FOUND,
+      context: assembleAgentContext(key, agent, this.catalogue, decrypt, (purpose) => this.vault.deriveKey(purpose)),
+      revision,
+    };
   }
 }
 

@@ -21,7 +21,7 @@ export interface HourlyRollup extends UsageSums {
   /** `''`: unknown. */
   readonly projectId: string;
   readonly providerSlug: string;
-  /** `''`: the calls have none. */
+  /** The model, or {@link TOOL_PREFIX} and the tool; `''`: the calls have neither. */
   readonly model: string;
   readonly keyId: string;
   readonly hourMs: number;
@@ -85,7 +85,7 @@ export function aggregateUsage(
       const hourMs = billingHourMs(entry.startedAtMs, dimensions.month);
       sums = {
         startedHourMs,
-        hourly: findOrCreateHourlyRollup(hourly, dimensions, hourMs),
+        hourly: findOrCreateHourlyRollup(hourly, withToolAsModel(dimensions), hourMs),
         month: null,
         failed: isFailedCall(dimensions),
         lastUsedMs: 0,
@@ -155,6 +155,18 @@ interface CachedSums {
   month: MonthSpendSum | null;
   readonly failed: boolean;
   lastUsedMs: number;
+}
+
+/**
+ * Begins the name of a tool in the rollups' column of the model. A call has a model or a tool, so one column holds both,
+ * and the key of the large rollup tables stays.
+ */
+export const TOOL_PREFIX = 'tool:';
+
+function withToolAsModel(dimensions: UsageDimensions): RollupDimensions {
+  const { agentId, orgId, projectId, providerSlug, keyId, tool } = dimensions;
+  if (tool === '') return dimensions;
+  return { agentId, orgId, projectId, providerSlug, keyId, model: TOOL_PREFIX + tool };
 }
 
 type RollupDimensions = Pick<HourlyRollup, 'agentId' | 'orgId' | 'projectId' | 'providerSlug' | 'model' | 'keyId'>;

@@ -211,6 +211,13 @@ export const DIMENSION_COLUMNS: readonly UsageRecordColumn<DimensionFields>[] = 
     (k, value) => (k.model = value),
   ),
   textColumn(
+    'tool',
+    'tool',
+    200,
+    (k) => k.tool,
+    (k, value) => (k.tool = value),
+  ),
+  textColumn(
     'usageSource',
     'usage_source',
     20,

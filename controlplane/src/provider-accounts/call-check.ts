@@ -34,7 +34,7 @@ export class CallCheck {
   async #findReason(actor: Actor, agentId: string, input: CallCheckInput): Promise<Reason> {
     const { providerSlug, policy } = input;
     const agent = await this.agents.get(actor, agentId);
-    if (policy !== undefined) validatePolicy(policy, (slug) => this.#hasModels(slug));
+    if (policy !== undefined) validatePolicy(policy, this.accounts.catalogue);
     if (agent.status !== 'active') return agent.status;
     const filter = { agentId, providerSlug, projectId: null, status: null, credentialId: null };
     const { rows } = await this.accounts.list(actor, filter, { limit: 1, offset: 0 });
@@ -66,11 +66,7 @@ export class CallCheck {
       });
     return found?.provider ?? null;
   }
-
-  #hasModels(slug: string): boolean | null {
-    const provider = this.accounts.catalogue.get(slug);
-    return provider === null ? null : provider.modelCalls.length > 0;
-  }
+}
 }
 
 /** The order is that of the data plane (`call/stages/check-call-policy.ts`). */

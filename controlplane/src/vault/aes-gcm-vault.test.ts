@@ -43,6 +43,13 @@ test('rejects every single changed bit and shows no plaintext in errors', () => 
   expect(() => vault.decrypt(row, { ...sealed, ciphertext: sealed.ciphertext.subarray(0, 10) })).toThrow(/damaged/);
 });
 
+test('derives one key for each purpose and master key', () => {
+  const keys = [k1, k1, k2].map((master) => new Vault([master]).deriveKey('a'));
+  expect(keys[0]).toMatch(/^[\w-]{43}$/);
+  expect(keys[1]).toBe(keys[0]);
+  expect(new Set([...keys, new Vault([k1]).deriveKey('b')]).size).toBe(3);
+});
+
 test('rejects a wrong key under the same id and a missing key', () => {
   const sealed = new Vault([k1]).encrypt(row, 'secret-text');
   expect(() => new Vault([key('k1')]).decrypt(row, sealed)).toThrow(DecryptionError);

@@ -5,7 +5,7 @@
  *
  * With random nonces one key is good for 2^32 encryptions (NIST SP 800-38D §8.3); rotation replaces it long before.
  */
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import type { Secret } from '@acg/base/secret';
 
 const ALGORITHM = 'aes-256-gcm';
@@ -73,6 +73,12 @@ export class Vault {
     const cipher = createCipheriv(ALGORITHM, key, nonce, { authTagLength: TAG_BYTES }).setAAD(additionalData(identity));
     const ciphertext = Buffer.concat([cipher.update(plaintext, 'utf8'), cipher.final(), cipher.getAuthTag()]);
     return { keyId, nonce, ciphertext };
+  }
+
+  /** A key for one purpose that cannot be traced back to the master key; base64url. Changes with the current master key. */
+  deriveKey(purpose: string): string {
+    const key = hkdfSync('sha256', this.#currentKey.key.reveal(), '', purpose, 32);
+    return Buffer.from(key).toString('base64url');
   }
 
   /** Throws {@link DecryptionError}. */

@@ -13,6 +13,7 @@ import { createLoopEntry, LOOP_HEADER } from '../upstream/loop-detection.js';
 import { joinUpstreamPath } from '../upstream/parse-proxy-request-target.js';
 import type { CallMetering } from './call-metering-interface.js';
 import type { Exchange, RoutedExchange } from './exchange.js';
+import { toMcpServerHeaders } from './mcp-call.js';
 
 type BodyMetering = Pick<CallMetering, 'scanAndEditRequestBody' | 'createRequestScanner' | 'mustDropRangeHeaders'>;
 
@@ -32,7 +33,9 @@ export function buildUpstreamRequest(exchange: RoutedExchange, metering: BodyMet
   const { injection } = upstream;
   if (injection.kind === 'sigv4' && injection.isObjectStorage)
     return buildObjectRequest(exchange, injection, exchange.admission.objectRequest!);
-  const headers = filterRequestHeaders(exchange.request.headers, injection, metering.mustDropRangeHeaders(exchange));
+  const { mcp } = exchange.admission;
+  const sent = mcp === null ? exchange.request.headers : toMcpServerHeaders(exchange.request.headers, mcp);
+  const headers = filterRequestHeaders(sent, injection, metering.mustDropRangeHeaders(exchange));
   const query = injectCredential(headers, target.query, injection, position);
   const { repeatable } = exchange.upstreamCall;
   const body = repeatable === null ? toMeteredUpstreamBody(exchange, metering) : repeatable.body;

@@ -20,6 +20,7 @@ import type { TokenPosition } from '../upstream/credentials/find-gateway-token.j
 import type { ProxyTarget } from '../upstream/parse-proxy-request-target.js';
 import type { AgentResponse, UpgradableResponse, WebSocketHandshake } from './agent-response-interface.js';
 import type { DeferredUsageCollector } from './deferred-usage-collector.js';
+import type { McpCall } from './mcp-call.js';
 import { writeRejectionHead } from './write-rejection-head.js';
 
 /** Delay of a rejection that is tarpitted, ms. */
@@ -75,12 +76,12 @@ interface AcceptedRequest {
   readonly closesConnectionAfter: boolean;
 }
 
-/** Work at the upstream that is aborted when the agent disconnects: a call or a WebSocket handshake. */
+/** A call or a WebSocket handshake: aborted when the agent disconnects. */
 interface UpstreamOperation {
   abort(): void;
 }
 
-/** The result of `route`: the destination and the provider account of a request. */
+/** The result of `route`. */
 export interface RouteResult {
   readonly context: AgentContext;
   readonly target: ProxyTarget;
@@ -100,13 +101,13 @@ export interface ReservedOutput {
   readonly call: MaxCostInput;
 }
 
-/** What the request asks for, and the rights of its gateway token. Filled in phase ACCEPTED. */
+/** The rights of the gateway token. Filled in phase ACCEPTED. */
 class AccessState {
   /** Set by `parseRequestTarget`; null for `/v1/self`. */
   target: ProxyTarget | null = null;
   /** Set, like the next three fields, by `authenticate`. */
   tokenPosition: TokenPosition | null = null;
-  /** Value of `x-gateway-agent`; `''` without one. */
+  /** `''`: no `x-gateway-agent`. */
   agentRef = '';
   /** SHA-256 of the gateway token, hex. */
   tokenHash = '';
@@ -128,6 +129,8 @@ class AdmissionState implements SlotHolder {
   needsWholeBody = false;
   /** Reads a body that must be complete before the policy is decided. */
   bodyReader: BodyModelReader | null = null;
+  /** Set for calls to an MCP server. */
+  mcp: McpCall | null = null;
   /** Models that the body names; null: the body was not read. */
   bodyModels: readonly string[] | null = null;
   /** Request to an object store. Planned before admission, so that a request that cannot be sent consumes nothing. */
@@ -293,15 +296,11 @@ export class Exchange {
     return this.handshake !== null;
   }
 
-  /** No further stage may run. */
   get hasEnded(): boolean {
     return this.isFinished || this.response.rejection !== null;
   }
 
-  /**
-   * Rejects the request, of which nothing was or will be sent upstream. Responds in a later turn of the event loop. Where
-   * the request was to be sent again, who asked for that decides the response.
-   */
+  /** Rejects the request, which is not sent upstream; the response leaves in a later turn. See `onResendRejected`. */
   reject(rejection: Rejection): void {
     if (this.hasEnded) return;
     this.#observer.releaseConnection(this);
@@ -371,7 +370,6 @@ export class Exchange {
     this.res.close();
   }
 
-  /** True when the agent's connection must end with this response. */
   get mustCloseConnection(): boolean {
     return this.request.closesConnectionAfter || (this.body !== null && !this.body.isComplete);
   }

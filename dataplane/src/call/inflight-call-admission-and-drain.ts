@@ -36,6 +36,9 @@ interface InflightCallsDeps {
   readonly metrics: Pick<CallMetrics, 'onRejected'>;
 }
 
+/** Part of the calls in flight that may be streams that wait for events. */
+const LISTENING_RATIO = 1 / 4;
+
 export class InflightCalls implements ExchangeObserver, RevocableSessions {
   readonly #deps: InflightCallsDeps;
   readonly #calls = new SwapRemoveSet<Exchange>();
@@ -45,6 +48,8 @@ export class InflightCalls implements ExchangeObserver, RevocableSessions {
    * number of WebSockets bounds that memory.
    */
   readonly #webSocketSlots: OrgSlots;
+  /** Slots of streams that wait for events. They last long, so they may not use up the slots of other calls. */
+  readonly #listeningSlots: OrgSlots;
   /** Calls whose rejection is delayed; they use no slot. */
   #tarpittedCount = 0;
   /** Open WebSockets. Their calls have ended; their slots are still used. */
@@ -59,6 +64,7 @@ export class InflightCalls implements ExchangeObserver, RevocableSessions {
     this.#deps = deps;
     this.#callSlots = new OrgSlots(deps.inflightMax, deps.inflightPerOrgMax);
     this.#webSocketSlots = new OrgSlots(deps.webSocketsMax);
+    this.#listeningSlots = new OrgSlots(Math.ceil(deps.inflightMax * LISTENING_RATIO));
   }
 
   get size(): number {
@@ -88,6 +94,11 @@ export class InflightCalls implements ExchangeObserver, RevocableSessions {
   /** Acquires a WebSocket slot; null: acquired. */
   acquireWebSocketSlot(exchange: RoutedExchange): Rejection | null {
     return this.#webSocketSlots.acquire(exchange.handshake!, exchange.routed.context.orgId);
+  }
+
+  /** Acquires a slot for a stream that waits for events; null: acquired. */
+  acquireListeningSlot(exchange: RoutedExchange): Rejection | null {
+    return this.#listeningSlots.acquire(exchange.admission.mcp!, exchange.routed.context.orgId);
   }
 
   /** WebSocket slots in use. */
@@ -148,6 +159,11 @@ export class InflightCalls implements ExchangeObserver, RevocableSessions {
       this.#tarpittedCount--;
     if (!exchange.admission.keepsSlot) this.#callSlots.release(exchange.admission);
     if (!exchange.admission.keepsSlot && exchange.handshake !== null) this.#webSocketSlots.release(exchange.handshake);
+    const { mcp } = exchange.admission;
+    if (mcp !== null) {
+      this.#listeningSlots.release(mcp);
+      mcp.answerMemory.releaseAll();
+    }
     if (this.#calls.size === 0) this.#onIdle?.();
   }
 

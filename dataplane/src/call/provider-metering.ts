@@ -182,7 +182,7 @@ function toDeferredUsageCallFields({ request, admission, routed: { context, upst
 /** True for formats whose requests state facts that the responses may lack. */
 function needsRequestScan(exchange: RoutedExchange): boolean {
   const { usageFormat } = exchange.routed.upstream;
-  return exchange.request.method === 'POST' && usageFormat !== 'none' && usageFormat !== 's3';
+  return exchange.request.method === 'POST' && usageFormat !== 'none' && usageFormat !== 's3' && usageFormat !== 'mcp';
 }
 
 function canAddUsageOption(exchange: RoutedExchange): boolean {

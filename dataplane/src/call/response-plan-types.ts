@@ -1,5 +1,6 @@
 /** Decisions about a response, made when its head is read. */
 
+import type { Rejection } from '../rejection/rejections.js';
 import type { ResponseHead } from '../upstream/filter-response-head.js';
 import type { BodyMasker } from '../upstream/masking/credential-mask.js';
 
@@ -7,6 +8,11 @@ import type { BodyMasker } from '../upstream/masking/credential-mask.js';
 export interface BodyEdit {
   push(chunk: Buffer): Buffer;
   flush(): Buffer;
+  /**
+   * The upstream has cut the response: returns the last bytes of a response that tells the agent so. Null or absent: the
+   * agent's connection breaks instead.
+   */
+  flushCut?(): Buffer | null;
 }
 
 export interface ResponsePlan {
@@ -18,4 +24,8 @@ export interface ResponsePlan {
   readonly mask: BodyMasker | null;
   /** Number of first body bytes to keep in `upstreamCall.failureBodyPrefix`; 0 = none. */
   readonly failureBodyPrefixBytes: number;
+  /** What the agent gets instead of this response; null: the response. */
+  readonly rejection: Rejection | null;
+  /** Sent before the body, so that the agent gets the head of a stream that may be silent for long; null = nothing. */
+  readonly firstBytes: Buffer | null;
 }

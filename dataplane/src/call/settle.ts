@@ -185,6 +185,7 @@ function buildUsageRecord(
     model: redactGatewayTokens(
       exchange.metering.deferredUsage?.model ?? reading?.model ?? exchange.metering.requestModel ?? '',
     ),
+    tool: redactGatewayTokens(findTool(exchange)),
     tokensInUncached: reading?.tokensInUncached ?? 0,
     tokensCacheRead: reading?.tokensCacheRead ?? 0,
     tokensCacheWrite: reading?.tokensCacheWrite ?? 0,
@@ -213,6 +214,12 @@ function buildUsageRecord(
   if (exchange.upstreamCall.respondedAtPerfMs > 0)
     record.ttfbMs = Math.round(exchange.upstreamCall.respondedAtPerfMs - exchange.request.startedAtPerfMs);
   return record;
+}
+
+/** The tool of an MCP server that the call names; `''`: none. */
+function findTool({ admission: { mcp } }: RoutedExchange): string {
+  const message = mcp?.message ?? null;
+  return message !== null && message.method === 'tools/call' ? (message.name ?? '') : '';
 }
 
 /** Reads the caller's trace context; the control plane validates it. */

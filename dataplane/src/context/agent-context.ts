@@ -32,6 +32,8 @@ export interface AgentContext {
   readonly unassignedProviders: ReadonlySet<string>;
   /** Slugs that exist for every organization; all contexts share this set. */
   readonly builtInProviders: ReadonlySet<string>;
+  /** Key that binds session ids of MCP servers to this agent; `''`: the control plane is of an earlier release. */
+  readonly mcpSessionKey: string;
 }
 
 export interface Upstream extends CallRuleSource {

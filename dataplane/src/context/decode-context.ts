@@ -3,8 +3,8 @@
  * not compute it again. Throws on a message that the control plane should never send; no error text contains a value of
  * the message.
  */
-import type { CallPolicy, SensitiveCall } from '@acg/base/policy/call-rule-source';
-import type { IAgentContext, ICallPolicy, IInjection, IUpstream, IUsageRule } from '@acg/proto/messages';
+import type { CallPolicy, ModelPatterns, SensitiveCall } from '@acg/base/policy/call-rule-source';
+import type { IAgentContext, ICallPolicy, IInjection, IModelRule, IUpstream, IUsageRule } from '@acg/proto/messages';
 import type { AgentContext, AgentStatus, Injection, Upstream, UsageFormat } from './agent-context.js';
 import { decodeLimits } from './decode-limits.js';
 
@@ -46,6 +46,7 @@ export function decodeContext(message: IAgentContext, builtInProviders = NO_PROV
     namedOrigins: decodeNamedOrigins(message.namedOrigins ?? []),
     unassignedProviders: message.unassignedProviders?.length ? new Set(message.unassignedProviders) : NO_PROVIDERS,
     builtInProviders,
+    mcpSessionKey: message.mcpSessionKey ?? '',
   });
 }
 
@@ -141,13 +142,25 @@ const decodeUsageRules = (rules: readonly IUsageRule[]) =>
     format: requireOneOf(format, USAGE_FORMATS, 'usage_format'),
   }));
 
-function decodePolicy({ closed, calls, models }: ICallPolicy): CallPolicy {
+function decodePolicy({ closed, calls, models, tools, resources, prompts }: ICallPolicy): CallPolicy {
   return {
     closed: closed ?? false,
     calls: calls ? (calls.patterns ?? []) : null,
-    models: models ? { allow: models.allow ? (models.allow.patterns ?? []) : null, deny: models.deny ?? [] } : null,
+    models: decodePatterns(models),
+    ...(tools || resources || prompts
+      ? {
+          mcp: {
+            tools: decodePatterns(tools),
+            resources: decodePatterns(resources),
+            prompts: decodePatterns(prompts),
+          },
+        }
+      : {}),
   };
 }
+
+const decodePatterns = (rule: IModelRule | null | undefined): ModelPatterns | null =>
+  rule ? { allow: rule.allow ? (rule.allow.patterns ?? []) : null, deny: rule.deny ?? [] } : null;
 
 function decodeInjection(message: IInjection): Injection {
   const extraHeaders = (message.extraHeaders ?? []).map(

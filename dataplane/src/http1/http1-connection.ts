@@ -171,6 +171,10 @@ export class Http1Connection implements UpstreamConnection, ResponseSink, BodySe
     this.#fail(new ConnectionLost('closed'));
   }
 
+  allowSilence(): void {
+    this.#silentTicksMax = Number.POSITIVE_INFINITY;
+  }
+
   /** Advances the time. Closes the connection after too many ticks of silence. */
   tick(): void {
     this.#ageTicks++;

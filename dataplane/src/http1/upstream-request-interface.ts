@@ -40,6 +40,8 @@ export interface UpstreamConnection {
    * event loop. The pools forget the connection.
    */
   takeSocket(): Socket;
+  /** The response body may be silent for any time: no timeout ends it. Call it when the response head has arrived. */
+  allowSilence(): void;
   /** Every byte of the request was passed to the operating system. */
   readonly isRequestSent: boolean;
   /** The connection waited in a pool, so the upstream may have closed it unseen. */

@@ -1,8 +1,9 @@
 /**
  * The stages of a call (`/v1/proxy/…`) in their order.
  *
- *   accept → target → authenticate → route → policy → reservation plan → org slot → circuit precheck → buffer body
- *     → body models → circuit → recheck access → connect → recheck access → admit → forward → relay → settle → last byte
+ *   accept → target → authenticate → route → policy → MCP head → reservation plan → org slot → circuit precheck
+ *     → buffer body → body models → MCP message → circuit → recheck access → connect → recheck access → admit → forward
+ *     → relay → settle → last byte
  *
  * A rejection in any stage up to `admit` sends its response and ends the call. Admission is the last step before the
  * first byte goes upstream, so neither a delayed body nor a slow connect outlives a limit or a revocation.
@@ -21,6 +22,7 @@ import { type AuthenticateDeps, createAuthenticateStage } from '../call/stages/a
 import { createBufferBodyStage } from '../call/stages/buffer-body.js';
 import { createBreakerPrecheckStage, createBreakerStage } from '../call/stages/check-breaker.js';
 import { checkBodyModels, checkCallPolicy } from '../call/stages/check-call-policy.js';
+import { createMcpHeadStage, createMcpMessageStage } from '../call/stages/check-mcp-call.js';
 import { type ConnectDeps, createDialStage, createTakeConnectionStage } from '../call/stages/connect.js';
 import { createForwardStage } from '../call/stages/forward.js';
 import { createRecheckAccessStage } from '../call/stages/recheck-access.js';
@@ -58,6 +60,7 @@ interface ProxyPipelineDeps extends PipelineDeps {
     readonly editedBodiesBytesMax: number;
   };
   readonly metering: CallMetering;
+  readonly acquireListeningSlot: AcquireSlot;
   readonly metrics: Pick<CallMetrics, 'onStreamOpened'>;
   readonly settle: Settle;
   readonly gcPacer: RelayDeps['gcPacer'];
@@ -77,6 +80,7 @@ export function createProxyPipeline(deps: ProxyPipelineDeps): Pipeline {
     failures,
   } = deps;
   const bodyMemory = createBufferedBodyShare(options.editedBodiesBytesMax, options.editedBodyBytesMax);
+  const gatewayUrl = new GatewayUrlResolver(options.publicUrl, options.trustedProxyCidrs);
   return new Pipeline(
     (advance, connectAgain) => ({
       unrouted: [
@@ -92,6 +96,7 @@ export function createProxyPipeline(deps: ProxyPipelineDeps): Pipeline {
       ],
       routed: [
         checkCallPolicy,
+        createMcpHeadStage({ answerMemory: bodyMemory, gatewayUrl }),
         precheckCostBoundStage,
         createAcquireSlotStage(acquireOrgSlot),
         createBreakerPrecheckStage(breakers),
@@ -104,6 +109,7 @@ export function createProxyPipeline(deps: ProxyPipelineDeps): Pipeline {
           advance,
         }),
         checkBodyModels,
+        createMcpMessageStage(deps.acquireListeningSlot),
         createBreakerStage(breakers, advance),
         createRecheckAccessStage(contexts, advance),
       ],
@@ -112,7 +118,7 @@ export function createProxyPipeline(deps: ProxyPipelineDeps): Pipeline {
         createDialStage(deps, advance),
         createRecheckAccessStage(contexts, advance),
         createAdmitStage(counters, metering, dialLimiter, advance),
-        createForwardStage(metering, counters, createRelayDeps(deps, createResend(connectAgain)), failures),
+        createForwardStage(metering, counters, createRelayDeps(deps, createResend(connectAgain), gatewayUrl), failures),
       ],
     }),
     failures.onInternalError,
@@ -120,10 +126,10 @@ export function createProxyPipeline(deps: ProxyPipelineDeps): Pipeline {
 }
 
 function createRelayDeps(
-  { breakers, metering, metrics, settle, failures, gcPacer, options }: ProxyPipelineDeps,
+  { breakers, metering, metrics, settle, failures, gcPacer }: ProxyPipelineDeps,
   resend: Resend,
+  gatewayUrl: GatewayUrlResolver,
 ): RelayDeps {
-  const gatewayUrl = new GatewayUrlResolver(options.publicUrl, options.trustedProxyCidrs);
   return {
     planResponse: (exchange, status, rawHeaders) => {
       breakers.onUpstreamAnswered(exchange.routed.upstream);

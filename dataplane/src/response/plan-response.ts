@@ -17,6 +17,7 @@ import {
   rewriteUrlHeader,
 } from '../upstream/response-url-rewrite.js';
 import type { GatewayUrlResolver } from './gateway-url.js';
+import { NO_MCP_PLAN, planMcpAnswer } from './plan-mcp-answer.js';
 
 /** Enough to find a provider's throttling code in an error body (docs/contract.md#circuits). */
 const FAILURE_BODY_PREFIX_BYTES = 4096;
@@ -57,11 +58,13 @@ export function planResponse(
   if (head.urlHeaderIndexes !== null)
     rewriteUrlHeaders(head, head.urlHeaderIndexes, listOrigins(exchange), () => gatewayUrl.resolve(exchange));
   exchange.response.streamed = STREAMED_MEDIA_TYPES.has(head.mediaType);
+  const mcp = upstream.usageFormat === 'mcp' ? planMcpAnswer(exchange, status, head) : NO_MCP_PLAN;
   const exempt = upstream.failureExemptMarker !== null && upstream.failureStatuses.has(status);
   const edits: BodyEdit[] = [];
   let lengthChanges = false;
   const usageEdit = metering.createMeterAndBodyEdit(exchange, head);
   if (usageEdit !== null) edits.push(usageEdit);
+  if (mcp.edit !== null) edits.push(mcp.edit);
   const rewrite = createAnthropicBatchUrlRewriter(
     upstream,
     target.providerPath,
@@ -78,6 +81,8 @@ export function planResponse(
     // Applied whatever content-encoding the response claims, because the claim may be false. The length stays the same.
     mask: createBodyMask(upstream),
     failureBodyPrefixBytes: exempt ? FAILURE_BODY_PREFIX_BYTES : 0,
+    rejection: mcp.rejection,
+    firstBytes: mcp.firstBytes,
   };
 }
 

@@ -13,8 +13,8 @@ import type { AgentResponse } from '../call/agent-response-interface.js';
 import { Phase, type RoutedExchange } from '../call/exchange.js';
 import type { ResponsePlan } from '../call/response-plan-types.js';
 import type { Settle } from '../call/settle.js';
-import { statusLine } from '../rejection/rejections.js';
-import { formatRateLimitHeaders, formatServerTiming, rateLimitHeaderBit } from './gateway-headers.js';
+import type { Rejection } from '../rejection/rejections.js';
+import { writeForwardedHead } from './gateway-headers.js';
 import type { IdleFlushTimer, IdleResponse } from './idle-flush-timer.js';
 
 /** Decisions about a response that the relay does not make itself. */
@@ -99,6 +99,11 @@ export class Relay implements IdleResponse {
     this.#resumeUpstream = resume;
     const plan = this.#deps.planResponse(exchange, status, rawHeaders);
     this.#plan = plan;
+    if (plan.rejection !== null) {
+      this.#replaceResponse(plan.rejection);
+      return;
+    }
+    if (plan.firstBytes !== null) this.#enqueue(plan.firstBytes);
     if (exchange.request.method === 'HEAD' || status === 204 || status === 304) this.#framing = BODILESS;
     else if (plan.head.contentLength >= 0 && !plan.changesLength) this.#framing = FIXED;
     this.#scheduleFlush();
@@ -106,7 +111,7 @@ export class Relay implements IdleResponse {
 
   onData(chunk: Buffer): boolean {
     const exchange = this.#exchange;
-    if (exchange.isFinished) return false;
+    if (exchange.isFinished || this.#endedEarly) return false;
     exchange.metering.bytesOut += chunk.length;
     this.#deps.gcPacer.onBytesAllocated(chunk.length);
     exchange.metering.meter?.observe(chunk);
@@ -140,8 +145,26 @@ export class Relay implements IdleResponse {
       return;
     }
     this.#deps.onFailureAfterHead(exchange, error);
-    exchange.destroyConnection();
-    this.#deps.settle(exchange, noop);
+    const last = this.#framing === CHUNKED ? (this.#plan.edits?.at(0)?.flushCut?.() ?? null) : null;
+    if (last === null) {
+      exchange.destroyConnection();
+      this.#deps.settle(exchange, noop);
+      return;
+    }
+    this.#endedEarly = true;
+    this.#enqueueMasked(last);
+    this.#flushMask();
+    this.#deps.settle(exchange, this.#onRecorded);
+  }
+
+  /** Aborts the upstream call and sends the rejection once the call is booked. */
+  #replaceResponse(rejection: Rejection): void {
+    const exchange = this.#exchange;
+    this.#endedEarly = true;
+    this.#abortUpstream?.(CLIENT_ABORTED);
+    this.#releaseConnection();
+    exchange.response.status = rejection.status;
+    this.#deps.settle(exchange, () => exchange.sendRejectionNow(rejection));
   }
 
   /**
@@ -225,6 +248,10 @@ export class Relay implements IdleResponse {
 
   #flushEditsAndMask(): void {
     this.#flushEdits();
+    this.#flushMask();
+  }
+
+  #flushMask(): void {
     const { mask } = this.#plan!;
     if (mask !== null) this.#enqueue(mask.flush());
   }
@@ -273,7 +300,9 @@ export class Relay implements IdleResponse {
       this.#isHeadWritten = true;
       const whole =
         this.#isRecorded && (!this.#exchange.mustCloseConnection || this.#queuedBytes <= SINGLE_WRITE_BYTES_MAX);
-      this.#writeHead(whole && this.#framing !== BODILESS);
+      const isBodiless = this.#framing === BODILESS;
+      // The server announces and closes the connection itself after a body of one piece.
+      writeForwardedHead(this.#exchange, this.#plan!.head, isBodiless, !whole || isBodiless);
       if (whole) {
         this.#writeWholeResponse();
         return;
@@ -284,31 +313,6 @@ export class Relay implements IdleResponse {
     else if (this.#framing === CHUNKED) this.#writeChunked();
     else if (this.#isRecorded) this.#endBodiless();
   };
-
-  /** `endsItself`: the server announces and closes the connection itself. */
-  #writeHead(endsItself: boolean): void {
-    const exchange = this.#exchange;
-    const { headers, contentLength } = this.#plan!.head;
-    const res = this.#res;
-    res.writeStatus(statusLine(exchange.upstreamCall.status));
-    let own = `${exchange.request.id}${formatServerTiming(exchange)}`;
-    let theirs = 0;
-    for (let i = 0; i < headers.length; i += 2) {
-      const name = headers[i] as string;
-      const value = headers[i + 1]!;
-      if (name === 'date') continue; // the server writes its own
-      if (name.startsWith('x-ratelimit-')) theirs |= rateLimitHeaderBit(name);
-      if (typeof value === 'string') own += `\r\n${name}: ${value}`;
-      else res.writeHeader(name, value);
-    }
-    own += formatRateLimitHeaders(exchange, theirs);
-    if (this.#framing === BODILESS) {
-      if (contentLength >= 0 && exchange.upstreamCall.status !== 204) own += `\r\ncontent-length: ${contentLength}`;
-    }
-    if (exchange.mustCloseConnection && !endsItself) own += '\r\nconnection: close';
-    // One native call for all headers: the server joins name and value as they are. The values were checked.
-    res.writeHeader('x-gateway-request-id', own);
-  }
 
   /** The response is complete and nothing was written: writes head and body at once. */
   #writeWholeResponse(): void {

@@ -24,7 +24,13 @@ function encodeAgentContext(own: Readonly<Record<string, number | null>>): IAgen
     ...own,
   };
   const catalogue = { providers: [], get: () => null } as unknown as AssembleArguments[2];
-  const context = assembleAgentContext(key, agent as unknown as AssembleArguments[1], catalogue, () => null);
+  const context = assembleAgentContext(
+    key,
+    agent as unknown as AssembleArguments[1],
+    catalogue,
+    () => null,
+    () => 'key',
+  );
   return AgentContext.decode(AgentContext.encode(context).finish());
 }
 

@@ -106,6 +106,7 @@ export class ProvidersUnderTest {
       agentStatus: 'active',
       rpmLimit: 1_000_000,
       rpdLimit: 1_000_000,
+      mcpSessionKey: 'session-key',
       spendMonth: '2026-11',
       upstreams: [{ ...upstream, ...withPolicy }],
       namedOrigins: namedOrigins.map((one) => ({ ...one, ...withPolicy })),

@@ -56,6 +56,7 @@ test('accounts: a change names what it changes, and only an account of the organ
 const POLICY = {
   openai: { calls: ['POST /v1/chat/completions', 'GET /v1/models/**'], models: { allow: ['gpt-5-mini*'], deny: [] } },
   supabase: {},
+  inhouse: { tools: { allow: ['read_*'] }, resources: { deny: ['x://*'] }, prompts: {} },
 };
 
 test('agents: admins set, change and remove a policy', async () => {
@@ -92,6 +93,9 @@ test.each([
   [{ openai: { models: { allow: [''] } } }],
   [{ openai: { models: { only: ['x'] } } }],
   [{ supabase: { models: { deny: ['x'] } } }],
+  [{ supabase: { tools: { deny: ['x'] } } }],
+  [{ inhouse: { tools: ['x'] } }],
+  [{ inhouse: { tools: { deny: manyPatterns(60) }, prompts: { allow: manyPatterns(41) } } }],
 ])('agents: the policy %j is 400', async (policy) => {
   const { owner, agentId } = await createTenant();
   const answer = await owner.call('PATCH', `/v1/agents/${agentId}`, { policy });

@@ -52,7 +52,7 @@ beforeAll(async () => {
         orgId,
         keyId: KEYS[i % 2]!,
         providerSlug: ['openai', 'anthropic', 'resend'][i % 3]!,
-        model: `m${Math.floor(i ** 1.3) % (GROUPS_MAX + 4)}`,
+        ...(i % 6 === 5 ? { model: '', tool: `t${i % 7}` } : { model: `m${Math.floor(i ** 1.3) % (GROUPS_MAX + 4)}` }),
         startedAtMs,
         durationMs: 40 + ((i * 97) % 3_000),
         costNanos: (i * 7_654_321) % 9_000_000,
@@ -150,6 +150,7 @@ const GROUP_VALUE: Readonly<Record<Exclude<GroupBy, 'reason'>, (call: Call) => s
   agent: (c) => c.agentId!,
   provider: (c) => c.providerSlug!,
   model: (c) => c.model!,
+  tool: (c) => c.tool ?? '',
   key: (c) => c.keyId!,
   status: (c) => String(c.responseStatus),
 };
@@ -342,7 +343,7 @@ test.each([
   ],
   ['summary?period=7d&end=2026-01-01', 'give either period, or start and end, not both'],
   ['export?period=7d&end=2026-01-01', 'give either period, or start and end, not both'],
-  ['breakdown?by=error', 'by must be one of project, agent, provider, model, key, status, reason'],
+  ['breakdown?by=error', 'by must be one of project, agent, provider, model, tool, key, status, reason'],
 ])('usage of a scope: %s is 400', async (path, error) => {
   const { status, body } = await owner.call('GET', `/v1/usage/${path}`);
   expect([status, body]).toEqual([400, { error }]);

@@ -6,7 +6,7 @@ import { omitUndefined } from '../api/omit-undefined.js';
 import type { Invocation } from '../invocation/invocation.js';
 
 /** What `--by` breaks figures down to. */
-export const DIMENSIONS = ['project', 'agent', 'provider', 'model', 'key', 'status', 'reason'] as const;
+export const DIMENSIONS = ['project', 'agent', 'provider', 'model', 'tool', 'key', 'status', 'reason'] as const;
 const PERIODS = ['24h', '7d', '30d', '90d'] as const;
 
 export interface UsageScopeOptions {

@@ -8,9 +8,10 @@
  */
 import { DAY_MS } from '@acg/base/time-and-money-units';
 import type { Sql, Tx } from '../../db/postgres-client.js';
+import { TOOL_PREFIX } from '../../ledger/usage-aggregation.js';
 import type { Interval, TimeRange } from './time-range.js';
 
-export const DIMENSIONS = ['project', 'agent', 'provider', 'model', 'key'] as const;
+export const DIMENSIONS = ['project', 'agent', 'provider', 'model', 'tool', 'key'] as const;
 export type Dimension = (typeof DIMENSIONS)[number];
 
 /** Scope of a report: an organization, one of its projects, or some of its agents. */
@@ -21,11 +22,17 @@ export interface UsageScope {
   readonly agentIds: readonly string[] | null;
 }
 
+/** Rollups hold the model or the tool in one column (ledger/usage-aggregation.ts). */
+const modelOf = (column: string): string => `case when ${column} like '${TOOL_PREFIX}%' then '' else ${column} end`;
+const toolOf = (column: string): string =>
+  `case when ${column} like '${TOOL_PREFIX}%' then substr(${column}, ${TOOL_PREFIX.length + 1}) else '' end`;
+
 const DIMENSION_EXPRESSIONS: Readonly<Record<Dimension, string>> = {
   project: 'project_id::text',
   agent: 'agent_id::text',
   provider: 'provider_slug',
-  model: 'model',
+  model: modelOf('model'),
+  tool: toolOf('model'),
   key: 'key_id::text',
 };
 const SUM_COLUMNS = 'requests, errors, tokens_in, tokens_out, cost_nanos, duration_ms_sum, latency_sketch';
@@ -48,9 +55,16 @@ interface DimensionRollups {
 /** Null if the scope names agents: there are no such rollups for them. */
 function dimensionRollups(sql: Sql | Tx, { agentIds }: UsageScope, dimension: Dimension): DimensionRollups | null {
   if (agentIds !== null) return null;
-  const [stored, value] = dimension === 'project' ? ['provider', 'project_id::text'] : [dimension, 'value'];
+  const [stored, value] = STORED_DIMENSIONS[dimension] ?? [dimension, 'value'];
   return { columns: sql.unsafe(`${value} as value, ${SUM_COLUMNS}`), of: sql`dimension = ${stored} and` };
 }
+
+/** The stored dimension that holds another one, and the expression for its value. */
+const STORED_DIMENSIONS: Readonly<Partial<Record<Dimension, readonly [stored: string, value: string]>>> = {
+  project: ['provider', 'project_id::text'],
+  model: ['model', modelOf('value')],
+  tool: ['model', toolOf('value')],
+};
 
 /** As {@link rollupsByDimension}, with one row set per day or per hour. */
 export function rollupsByBucket(

@@ -7,8 +7,9 @@ import type { DynamicShare } from '@acg/base/fairness/dynamic-share';
 import { bodyMemoryOf } from '../../concurrency/buffered-body-memory.js';
 import type { Counters } from '../../limits/counters-interface.js';
 import type { RequestBody } from '../../listener/buffered-or-streamed-request-body.js';
+import { createMcpBodyTooLargeRejection } from '../../rejection/mcp-rejections.js';
 import { precheckLimits } from '../../rejection/precheck-limits.js';
-import { REJECTIONS } from '../../rejection/rejections.js';
+import { REJECTIONS, type Rejection } from '../../rejection/rejections.js';
 import type { CallMetering } from '../call-metering-interface.js';
 import type { RoutedExchange } from '../exchange.js';
 import { type Advance, DONE, NEXT, type RoutedStage, WAIT } from '../pipeline.js';
@@ -30,7 +31,7 @@ export function createBufferBodyStage(deps: BufferBodyDeps): RoutedStage {
     if (body === null) return NEXT;
     const contentLength = exchange.request.contentLength;
     if (mustArriveWhole(exchange) && contentLength > deps.readBodyBytesMax) {
-      exchange.reject(REJECTIONS.bodyTooLarge);
+      exchange.reject(createTooLargeRejection(exchange));
       return DONE;
     }
     if (!body.isComplete || mustArriveWhole(exchange)) bufferOrStreamBody(exchange, body, contentLength, deps);
@@ -52,8 +53,9 @@ function bufferOrStreamBody(
   contentLength: number,
   deps: BufferBodyDeps,
 ): void {
-  if (exchange.admission.bodyReader !== null) {
-    body.bufferAndScan(deps.readBodyBytesMax, bodyMemoryFor(exchange, deps), exchange.admission.bodyReader);
+  const reader = exchange.admission.bodyReader ?? exchange.admission.mcp?.reader;
+  if (reader != null) {
+    body.bufferAndScan(deps.readBodyBytesMax, bodyMemoryFor(exchange, deps), reader);
     return;
   }
   const wanted = exchange.admission.needsWholeBody
@@ -66,7 +68,12 @@ function bufferOrStreamBody(
 }
 
 const mustArriveWhole = ({ admission }: RoutedExchange): boolean =>
-  admission.bodyReader !== null || admission.needsWholeBody;
+  admission.bodyReader !== null ||
+  admission.needsWholeBody ||
+  (admission.mcp !== null && admission.mcp.reader !== null);
+
+const createTooLargeRejection = ({ admission: { mcp } }: RoutedExchange): Rejection =>
+  mcp === null ? REJECTIONS.bodyTooLarge : createMcpBodyTooLargeRejection(mcp.reader!.idText);
 
 const bodyMemoryFor = (exchange: RoutedExchange, { bodyMemory }: BufferBodyDeps) =>
   bodyMemoryOf(bodyMemory, exchange.routed.context.orgId);
@@ -76,7 +83,7 @@ function checkBufferedBody(exchange: RoutedExchange, body: RequestBody, { readBo
   if (!mustArriveWhole(exchange)) return true;
   const tooLarge = body.bytes > readBodyBytesMax;
   if (body.isComplete && !tooLarge) return true;
-  exchange.reject(tooLarge ? REJECTIONS.bodyTooLarge : REJECTIONS.bodyMemoryFull);
+  exchange.reject(tooLarge ? createTooLargeRejection(exchange) : REJECTIONS.bodyMemoryFull);
   return false;
 }
 

@@ -10,6 +10,7 @@ import type { RoutedExchange } from '../exchange.js';
 import { type Advance, DONE, NEXT, type RoutedStage, WAIT } from '../pipeline.js';
 import { type ContextLookup, setContextAndCheckAccess } from './authenticate.js';
 import { checkCallRules } from './check-call-policy.js';
+import { checkMcpPolicy } from './check-mcp-call.js';
 import { routeAndCheckUpstream } from './route.js';
 
 export function createRecheckAccessStage(contexts: ContextLookup, advance: Advance): RoutedStage {
@@ -51,6 +52,8 @@ function recheckAccess(exchange: RoutedExchange, lookup: Lookup): Rejection | nu
   const rules = getCallRules(now);
   const denied = rules === null ? null : checkCallRules(exchange, rules);
   if (denied !== null) return denied;
+  const mcpDenied = checkMcpPolicy(exchange);
+  if (mcpDenied !== null) return mcpDenied;
   // A rule for models is new, and the body was not read. The agent's next attempt will be.
   return rules?.models && exchange.admission.bodyReader !== null && exchange.admission.bodyModels === null
     ? REJECTIONS.contextsUnavailable

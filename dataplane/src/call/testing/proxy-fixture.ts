@@ -64,6 +64,7 @@ export function createContext(upstreams: readonly Upstream[], changes: Partial<A
     namedOrigins: new Map(),
     unassignedProviders: new Set(['anthropic']),
     builtInProviders: new Set(),
+    mcpSessionKey: 'session-key',
     ...changes,
   };
 }
@@ -136,7 +137,6 @@ export class ProxyFixture {
   pendingAdmissions: (() => void)[] | null = null;
   /** Runs while the counter store is called. */
   onAdmit = (): void => {};
-  /** Runs while the limits are prechecked. */
   onPeek = (): void => {};
   /** What prechecks and `/v1/self` find; null: the store is away, undefined: no limit is used. */
   standing: LimitSnapshot | null | undefined = undefined;
@@ -149,11 +149,8 @@ export class ProxyFixture {
   readonly spoolFullFor = new Set<string>();
   /** Not null: lookups of unknown tokens are rejected for this long. */
   unknownTokensWaitSec: number | null = null;
-  /** For each finished lookup: whether the token was unknown. */
   readonly finishedLookups: boolean[] = [];
-  /** Agents that requests named; `''` = none. */
   readonly agentRefs: string[] = [];
-  /** True: unauthenticated rejections exceed their rate. */
   isOverRejectionLimit = false;
   /** Number of reads of {@link isOverRejectionLimit}. */
   rejectionChecks = 0;
@@ -214,7 +211,6 @@ export class ProxyFixture {
     this.pools.closeGracefully();
   }
 
-  /** Opens a raw connection to the agents' port. */
   connect(): Promise<Socket> {
     return new Promise((resolve, reject) => {
       const socket = connect(this.port, '127.0.0.1', () => resolve(socket));

@@ -22,6 +22,8 @@ export type BodyModelResult = { readonly models: readonly string[] } | { readonl
 
 const JSON_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;\s*charset="?utf-8"?\s*)?$/i;
 
+export const isJsonMediaType = (contentType: string): boolean => JSON_TYPE.test(contentType.trim());
+
 const MODEL = 0;
 /** Members that make some providers use further models. */
 const MORE_MODELS = 1;
@@ -67,7 +69,7 @@ export function createBodyModelReader(
     contentType = headers[i + 1]!;
   }
   if (contentType === null) return 'media_type';
-  if (place !== 'form' && JSON_TYPE.test(contentType.trim()))
+  if (place !== 'form' && isJsonMediaType(contentType))
     return place === 'unnamed' ? new UnnamedJsonReader() : new JsonModelReader(place === 'batch');
   const boundary = place === 'json' || place === 'batch' ? null : parseStrictBoundary(contentType.trim());
   return boundary === null ? 'media_type' : new FormModelReader(boundary, place !== 'unnamed');

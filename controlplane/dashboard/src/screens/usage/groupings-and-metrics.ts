@@ -6,6 +6,7 @@ import { providerLabel } from '../../messages/provider-labels.js';
 export const GROUPINGS = [
   { value: 'provider', label: 'Provider' },
   { value: 'model', label: 'Model' },
+  { value: 'tool', label: 'Tool' },
   { value: 'agent', label: 'Agent' },
   { value: 'project', label: 'Project' },
   { value: 'key', label: 'Gateway token' },
@@ -45,7 +46,7 @@ const SHORT = 8;
 /** Label of a group: its name, or a fallback for deleted and unknown ones. */
 export function groupLabel(by: Grouping, value: string, name: string | null): string {
   if (name !== null && name !== '') return name;
-  if (NIL_ID.test(value)) return by === 'model' ? 'no model' : 'unknown';
+  if (NIL_ID.test(value)) return by === 'model' || by === 'tool' ? `no ${by}` : 'unknown';
   if (by === 'provider') return providerLabel(value);
   return by === 'agent' || by === 'project' || by === 'key' ? `deleted (${value.slice(0, SHORT)})` : value;
 }
