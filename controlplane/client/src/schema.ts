@@ -3450,6 +3450,27 @@ export interface components {
                         /** @description Model names, case-insensitive; * matches any number of characters. */
                         deny?: string[];
                     };
+                    /** @description Tools of an MCP server. deny wins. Without allow, all that are not denied. */
+                    tools?: {
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        allow?: string[];
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        deny?: string[];
+                    };
+                    /** @description Resources of an MCP server. deny wins. Without allow, all that are not denied. */
+                    resources?: {
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        allow?: string[];
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        deny?: string[];
+                    };
+                    /** @description Prompts of an MCP server. deny wins. Without allow, all that are not denied. */
+                    prompts?: {
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        allow?: string[];
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        deny?: string[];
+                    };
                 };
             } | null;
         };

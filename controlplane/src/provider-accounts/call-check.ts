@@ -67,7 +67,6 @@ export class CallCheck {
     return found?.provider ?? null;
   }
 }
-}
 
 /** The order is that of the data plane (`call/stages/check-call-policy.ts`). */
 function findBrokenRule({ call, model }: CallCheckInput, source: CallRuleSource): Reason {
