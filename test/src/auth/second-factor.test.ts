@@ -71,6 +71,14 @@ test('set up: a password, then the first code; recovery codes, a mail, audit ent
   expect((await account.call('POST', '/v1/second-factor/confirm', { code: '123456' })).status).toBe(409);
 });
 
+test('a secret whose first code is missing asks for no code and confirms no session', async () => {
+  const account = await signUp();
+  expect((await account.call('POST', '/v1/second-factor', { password: PASSWORD })).status).toBe(201);
+  expect((await login(account.email)).status).toBe(200);
+  expect(await sql()`select 1 from sessions where user_id = ${account.userId} and factor_at is not null`).toEqual([]);
+  expect((await account.call('POST', '/v1/second-factor/verify', { code: '123456' })).status).toBe(403);
+});
+
 test('an account whose address was never confirmed gets no second factor: it may pass to the reader of the mailbox', async () => {
   const account = await signUp();
   await sql()`update users set email_verified_at = null where id = ${account.userId}`;
