@@ -1,6 +1,6 @@
 /** Metering for all providers: which bodies are edited, which meter reads a response, what a call costs. */
 
-import { formatMonth } from '../limits/calendar-month.js';
+import { calendarWindowAt } from '../limits/calendar-window.js';
 import { estimateAbortedCall } from '../metering/aborted-call-usage.js';
 import { createMeter, needsWholeResponse } from '../metering/create-meter.js';
 import type { DeferredUsageReading, UsageReading } from '../metering/reading/response-usage-meter-interface.js';
@@ -159,7 +159,7 @@ function toDeferredUsageCallFields({ request, admission, routed: { context, upst
     keyId: context.keyId,
     providerSlug: upstream.providerSlug,
     startedAtMs: request.startedAtMs,
-    month: formatMonth(admission.result!.month),
+    month: calendarWindowAt('month', admission.result!.admittedAtSec).name,
   };
 }
 

@@ -2,9 +2,10 @@
  * Limits and budget settings of one agent, as admission needs them. Created once per context and shared by all of its
  * calls.
  */
+import type { CalendarWindow } from './calendar-window.js';
 import { BUDGET_ROW, type LimitValues, TPM_ROW, UNLIMITED } from './limit-table.js';
 
-/** Month spend of one scope by the ledger, and the budget on it. */
+/** Spend of one scope by the ledger, and the budget on it. */
 export interface ScopeSpend {
   /** Row of the scope's budget in the limit table. */
   readonly row: number;
@@ -12,7 +13,7 @@ export interface ScopeSpend {
   readonly tag: string;
   /** Nano-dollars; UNLIMITED = no budget. */
   readonly budgetNanos: number;
-  /** The ledger's spend figure for `month`, nano-dollars. */
+  /** The ledger's spend figure for `ledgerWindow`, nano-dollars. */
   readonly ledgerNanos: number;
   /**
    * The part of `ledgerNanos` that only the ledger counts, nano-dollars. Data planes never add it to their own totals.
@@ -21,19 +22,18 @@ export interface ScopeSpend {
 }
 
 export interface AgentLimits {
+  readonly orgId: string;
   readonly agentId: string;
   readonly byRow: LimitValues;
-  /** Month of the ledger's figures (see calendar-month.ts). They do not apply to any other month. */
-  readonly month: number;
-  /** The agent's own scope first, always; then its project and organization where they have a budget. */
+  /** The month of the ledger's figures, which apply to no other window. Null: the control plane sent none. */
+  readonly ledgerWindow: CalendarWindow | null;
+  /**
+   * The agent's own scope first, then its project and organization. Spend is counted without a budget, too, so that a
+   * budget set in mid-month starts from the month's spend.
+   */
   readonly scopes: readonly ScopeSpend[];
   /** The scopes that have a budget. */
   readonly budgetedScopes: readonly ScopeSpend[];
-  /**
-   * Hash tags of the agent's project and organization where they have no budget. Their spend is counted, too, so that a
-   * budget set in mid-month starts from the month's spend.
-   */
-  readonly unbudgetedTags: readonly string[];
   /** Whether a limit counts cost: a budget of the agent, its project or its organization, or a token limit. */
   readonly hasCostLimit: boolean;
   /** Admission reserves the maximum cost of a call. */
@@ -47,12 +47,11 @@ export interface AgentLimits {
 export const DEFAULT_MAX_OUTPUT_TOKENS = 4_096;
 
 interface AgentLimitsInput {
+  readonly orgId: string;
   readonly agentId: string;
   readonly byRow: LimitValues;
-  readonly month: number;
-  /** The agent's scope; project and organization only where they have a budget. */
+  readonly ledgerWindow: CalendarWindow | null;
   readonly scopes: readonly Omit<ScopeSpend, 'budgetNanos'>[];
-  readonly unbudgetedTags: readonly string[];
   readonly hardBudget: boolean;
   readonly defaultMaxOutputTokens: number;
   readonly rejectsUnchecked: boolean;

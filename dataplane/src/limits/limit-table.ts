@@ -4,6 +4,7 @@
  */
 import { LIMIT_ALGORITHMS, LIMITS, type Limit, type LimitAlgorithm, WINDOW_MS } from '@acg/base/limit-definitions';
 import { NANOS_PER_CENT } from '@acg/base/time-and-money-units';
+import { type CalendarUnit, type CalendarWindow, calendarWindowAt } from './calendar-window.js';
 
 export type LimitType = Limit['type'];
 export type LimitScope = Limit['scope'];
@@ -54,6 +55,10 @@ export const DEFAULT_WINDOW_LENGTHS_MS: WindowLengthsMs = {
   minute: WINDOW_MS.minute + 30,
   tokenMinute: WINDOW_MS.minute,
 };
+
+/** The calendar window of a budget row that an instant falls into. */
+export const budgetWindowAt = (row: number, unixSec: number): CalendarWindow =>
+  calendarWindowAt(LIMIT_TABLE[row]!.window as CalendarUnit, unixSec);
 
 /** Length of a request window, µs. */
 export const windowLengthUs = (row: number, windows: WindowLengthsMs): number =>

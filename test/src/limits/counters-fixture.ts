@@ -1,7 +1,7 @@
 /** Promise forms of the `Counters` callbacks, and silent stand-ins for log and metrics. */
 import { createLogger, type Logger } from '@acg/base/log';
 import { monthSpendKey } from '@acg/dataplane/counters/redis/spend-counter-sent-as-totals';
-import { formatMonth, monthOfMs } from '@acg/dataplane/limits/calendar-month';
+import { calendarWindowAt } from '@acg/dataplane/limits/calendar-window';
 import type {
   Admission,
   AdmissionRequest,
@@ -54,10 +54,10 @@ export function settleSpend(
   counters: Pick<Counters, 'settle'>,
   agentId: string,
   costNanos: number,
-  month = monthOfMs(Date.now()),
+  admittedAtSec = Math.floor(Date.now() / 1000),
 ): void {
   const limits = createTestLimits({ agentId });
-  counters.settle({ limits, providerSlug: 'openai', month, costNanos, tokens: 0, reservationNanos: 0 });
+  counters.settle({ limits, providerSlug: 'openai', admittedAtSec, costNanos, tokens: 0, reservationNanos: 0 });
 }
 
 /** Waits until `condition` holds; the timeout of the test is the bound. */
@@ -72,6 +72,9 @@ export function captureLog(): { readonly log: Logger; readonly lines: string[] }
   return { log: { warn: at('warn'), info: at('info') } as unknown as Logger, lines };
 }
 
+/** Name of the current month, `YYYY-MM`. */
+export const thisMonth = (): string => calendarWindowAt('month', Date.now() / 1000).name;
+
 interface StoredReservation {
   readonly sum: number;
   /** Unix µs. */
@@ -80,7 +83,7 @@ interface StoredReservation {
 
 /** The reservations of each data plane in the store (field `h`, see admit.lua). */
 export async function readStoredReservations(store: Redis, agentId: string): Promise<readonly StoredReservation[]> {
-  const month = formatMonth(monthOfMs(Date.now()));
+  const month = thisMonth();
   const field = (await store.hgetBuffer(monthSpendKey(agentId, month), 'h')) ?? Buffer.alloc(0);
   const reservations: StoredReservation[] = [];
   for (let from = 0; from < field.length; ) {

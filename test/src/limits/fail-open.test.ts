@@ -13,13 +13,13 @@ import {
   createAdmissionRequest,
   peek,
   settleSpend,
+  thisMonth,
   until,
 } from './counters-fixture.js';
 
 const AGENT = '00000000-0000-7000-8000-00000000fa11';
 const OUTAGE_LOG_LINE = 'warn: counter store unavailable: requests pass unchecked';
 const RECOVERY_LOG_LINE = 'info: counter store is back: limits are enforced';
-const thisMonth = (): string => new Date().toISOString().slice(0, 7);
 const createRequest = (overrides = {}) =>
   createAdmissionRequest({ agentId: AGENT, spendFloorMonth: thisMonth(), ...overrides });
 
@@ -101,7 +101,7 @@ describe('counters, fail-open', () => {
   test('a killed store: a reservation grows as the agent’s setting for outages says', async () => {
     const grow = (rejectsUnchecked: boolean): Promise<boolean> => {
       const { limits } = createRequest({ budgetNanos: 10, hardBudget: true, rejectsUnchecked });
-      return new Promise((resolve) => counters.growReservation(limits, 100, resolve));
+      return new Promise((resolve) => counters.growReservation(limits, Math.floor(Date.now() / 1000), 100, resolve));
     };
     expect(await grow(false)).toBe(false);
     await server.kill();
@@ -278,8 +278,8 @@ describe('counters, spend across failures', () => {
       const call = async (reservationNanos: number): Promise<string> => {
         const { limits } = createRequest({ agentId, budgetNanos: 1_000, hardBudget: true });
         const admission = await admit(counters, { limits, providerSlug: 'openai', reservationNanos });
-        const { month, outcome } = admission;
-        counters.settle({ ...settled, limits, month, reservationNanos: admission.reservationNanos });
+        const { admittedAtSec, outcome } = admission;
+        counters.settle({ ...settled, limits, admittedAtSec, reservationNanos: admission.reservationNanos });
         return outcome;
       };
       let calls = 3;

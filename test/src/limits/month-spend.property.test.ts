@@ -12,6 +12,7 @@ import { decodeAdmitReply, encodeAdmitArgument, listAdmitKeys } from '@acg/datap
 import { SpendCounters } from '@acg/dataplane/counters/redis/local-spend-counters-with-eviction';
 import { ADMIT_SCRIPT } from '@acg/dataplane/counters/redis/script/expand-admit-script-per-limit';
 import { monthOfMs, monthStartSec } from '@acg/dataplane/limits/calendar-month';
+import { calendarWindowAt } from '@acg/dataplane/limits/calendar-window';
 import { DEFAULT_WINDOW_LENGTHS_MS } from '@acg/dataplane/limits/limit-table';
 import { createTestLimits } from '@acg/dataplane/limits/testing/agent-limits-fixture';
 import fc from 'fast-check';
@@ -21,6 +22,7 @@ import { admit, createAdmissionRequest, settleSpend } from './counters-fixture.j
 
 const scriptWithGivenClock = ADMIT_SCRIPT.replace("call('TIME')", '{ARGV[3], ARGV[4]}');
 const FIRST_MONTH = monthOfMs(Date.UTC(2026, 0));
+const windowOf = (month: number) => calendarWindowAt('month', monthStartSec(month));
 const WRITERS = 3;
 const OTHERS = 3;
 
@@ -56,7 +58,7 @@ class Writer {
     const limits = createTestLimits({ agentId, budgetNanos: 1e15 });
     const batch = new AdmissionBatch(0, this.spendCounters);
     const spend = { ...limits.scopes[0]!, ledgerNanos: ledger.nanos };
-    batch.peekSpend({ ...limits, month: ledger.month }, spend, () => {});
+    batch.peekSpend({ ...limits, ledgerWindow: windowOf(ledger.month) }, spend, () => {});
     batch.freezeTotals();
     const header = { windows: DEFAULT_WINDOW_LENGTHS_MS, month: callerMonth, probe: false, probeTag: '' };
     const scriptCall = {
@@ -247,7 +249,7 @@ test('month spend: in process, any interleaving of spend, ledger records, restar
       for (const one of steps) {
         if (one.do === 'spend') {
           const of = one.late ? month - 1 : month;
-          settleSpend(counters, agentId, one.nanos, of);
+          settleSpend(counters, agentId, one.nanos, monthStartSec(of));
           spent.set(of, (spent.get(of) ?? 0) + one.nanos);
           own.set(of, (own.get(of) ?? 0) + one.nanos);
         } else if (one.do === 'restart') {
@@ -259,7 +261,7 @@ test('month spend: in process, any interleaving of spend, ledger records, restar
           for (const [of, total] of spent) {
             const before = recorded.get(of) ?? 0;
             recorded.set(of, before + Math.floor((total - before) * one.share));
-            counters.updateLedgerSpend(agentId, of, recorded.get(of)!, 0);
+            counters.updateLedgerSpend(agentId, windowOf(of), recorded.get(of)!, 0);
           }
         }
         const ledgerNanos = recorded.get(month) ?? 0;
@@ -267,7 +269,7 @@ test('month spend: in process, any interleaving of spend, ledger records, restar
         const spends = request.limits.scopes.map((spend) => ({ ...spend, ledgerNanos }));
         const { spentNanos } = await admit(counters, {
           ...request,
-          limits: { ...request.limits, month, scopes: spends, budgetedScopes: spends },
+          limits: { ...request.limits, ledgerWindow: windowOf(month), scopes: spends, budgetedScopes: spends },
         });
         expect(spentNanos).toBeLessThanOrEqual(spent.get(month) ?? 0);
         expect(spentNanos).toBeGreaterThanOrEqual(Math.max(own.get(month) ?? 0, ledgerNanos));

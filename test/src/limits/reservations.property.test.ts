@@ -139,7 +139,7 @@ test('reservations: three writers on one store, any interleaving over the end of
             const call: Reservation = { nanos: one.nanos, month: null };
             const batch = new AdmissionBatch(0, by.spendCounters);
             batch.admit(limits, 'openai', limits.budgetedScopes, one.nanos, (admission) => {
-              call.month = admission.month;
+              call.month = monthOfMs(admission.admittedAtSec * 1000);
             });
             const taken =
               (spent.get(month) ?? 0) + one.nanos + writers.reduce((sum, { reservedNanos: held }) => sum + held, 0);

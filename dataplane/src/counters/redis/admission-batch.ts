@@ -5,6 +5,7 @@
 
 import type { AgentLimits, ScopeSpend } from '../../limits/agent-limits.js';
 import { monthOfMs } from '../../limits/calendar-month.js';
+import { calendarWindowAt } from '../../limits/calendar-window.js';
 import type { Admission } from '../../limits/counters-interface.js';
 import { LIMIT_TABLE, RPM_ROW } from '../../limits/limit-table.js';
 import { type AdmitReply, type AdmitVerdict, agentProviderKey } from './admit-codec.js';
@@ -141,7 +142,7 @@ export class AdmissionBatch implements AdmitItems {
       }
       if (onVerdict !== null) onVerdict(verdict);
       for (let n = 0; n < waiters.length; n++)
-        waiters[n]!(toAdmission(verdict, n, reply.month, admissionCheck.reservationNanos));
+        waiters[n]!(toAdmission(verdict, n, reply.nowSec, admissionCheck.reservationNanos));
     }
   }
 
@@ -193,7 +194,8 @@ export class AdmissionBatch implements AdmitItems {
     { tag, row, budgetNanos, ledgerNanos, ledgerOnlyNanos }: ScopeSpend,
   ): BudgetCheck {
     const counter = this.spendCounters.getOrCreate(tag);
-    counter.updateFromLedger(limits.month, ledgerNanos, ledgerOnlyNanos);
+    if (limits.ledgerWindow !== null)
+      counter.updateFromLedger(monthOfMs(limits.ledgerWindow.startSec * 1000), ledgerNanos, ledgerOnlyNanos);
     const spendIndex = this.#getOrCreateSpendItemIndex(counter);
     this.spends[spendIndex]!.needsSpent = true;
     return { spendIndex, row, budgetNanos };
@@ -215,24 +217,24 @@ const NO_BUDGETS: readonly ScopeSpend[] = [];
  * Admission when the store cannot be reached: the full RPM limit remains, and the reset time is now because it is
  * unknown.
  */
-export function createUncheckedAdmission({ byRow, month, scopes }: AgentLimits): Admission {
+export function createUncheckedAdmission({ byRow, ledgerWindow, scopes }: AgentLimits): Admission {
   const nowMs = Date.now();
-  const nowMonth = monthOfMs(nowMs);
+  const nowSec = Math.floor(nowMs / 1000);
   return {
     outcome: 'unchecked',
     rejectedByRow: -1,
     retryAtSec: 0,
     rpmRemaining: byRow[RPM_ROW]!,
     rpmResetAtSec: Math.ceil(nowMs / 1000),
-    month: nowMonth,
-    spentNanos: month === nowMonth ? scopes[0]!.ledgerNanos : 0,
+    admittedAtSec: nowSec,
+    spentNanos: ledgerWindow?.name === calendarWindowAt('month', nowSec).name ? scopes[0]!.ledgerNanos : 0,
     reservedNanos: 0,
     reservationNanos: 0,
   };
 }
 
 /** Admission of the n-th of `requestCount` requests that share one verdict. */
-function toAdmission(verdict: AdmitVerdict, position: number, month: number, reservationNanos: number): Admission {
+function toAdmission(verdict: AdmitVerdict, position: number, nowSec: number, reservationNanos: number): Admission {
   const isAdmitted = position < verdict.admittedCount;
   const rejectedByRow = isAdmitted ? -1 : verdict.rejectedByRow;
   return {
@@ -241,7 +243,7 @@ function toAdmission(verdict: AdmitVerdict, position: number, month: number, res
     retryAtSec: isAdmitted ? 0 : verdict.retryAtSec,
     rpmRemaining: isAdmitted ? verdict.rpmRemaining + verdict.admittedCount - 1 - position : verdict.rpmRemaining,
     rpmResetAtSec: verdict.rpmResetAtSec ?? 0,
-    month,
+    admittedAtSec: nowSec,
     spentNanos: verdict.spentNanos,
     reservedNanos: verdict.reservedNanos,
     reservationNanos,

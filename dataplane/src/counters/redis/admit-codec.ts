@@ -69,6 +69,8 @@ interface SpendReply {
 export interface AdmitReply {
   /** Month by the store's clock; this process's month when the call had no spend item. */
   readonly month: number;
+  /** Time of the store, Unix seconds. */
+  readonly nowSec: number;
   readonly spends: readonly SpendReply[];
   readonly verdicts: readonly AdmitVerdict[];
 }
@@ -246,7 +248,7 @@ export function decodeAdmitReply(
     verdicts.push(decodeVerdict(reply, at, storeMonth, isExtended, admissionChecks[i]!.requestCount === 0));
     at += isExtended ? VERDICT_BYTES + EXTENSION_VERDICT_BYTES : VERDICT_BYTES;
   }
-  return { month: storeMonth, spends: spendReplies, verdicts };
+  return { month: storeMonth, nowSec: Math.floor(reply.readDoubleLE(0) / 1e6), spends: spendReplies, verdicts };
 }
 
 function decodeVerdict(reply: Buffer, at: number, month: number, hasExtension: boolean, isPeek: boolean): AdmitVerdict {

@@ -8,6 +8,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from '@acg/base/log';
 import type { AgentLimits, ScopeSpend } from '../../limits/agent-limits.js';
+import { monthOfMs } from '../../limits/calendar-month.js';
+import type { CalendarWindow } from '../../limits/calendar-window.js';
 import type {
   Admission,
   AdmissionRequest,
@@ -136,7 +138,12 @@ export class RedisCounters implements Counters {
     });
   }
 
-  growReservation(limits: AgentLimits, additionalNanos: number, done: (granted: boolean) => void): void {
+  growReservation(
+    limits: AgentLimits,
+    _admittedAtSec: number,
+    additionalNanos: number,
+    done: (granted: boolean) => void,
+  ): void {
     const slot = this.#slotOf(limits.agentId);
     const ownBudgets = limits.budgetedScopes.filter(({ tag }) => tag === limits.agentId);
     this.#nodeOf(slot).checkBudgets(slot, limits, ownBudgets, additionalNanos, ({ rejectedByRow, outcome }) => {
@@ -150,21 +157,22 @@ export class RedisCounters implements Counters {
     });
   }
 
-  settle({ limits, providerSlug, month, costNanos, tokens, reservationNanos }: Settlement): void {
+  settle({ limits, providerSlug, admittedAtSec, costNanos, tokens, reservationNanos }: Settlement): void {
+    const month = monthOfMs(admittedAtSec * 1000);
     const cost = Math.round(costNanos);
     const isUrgent = limits.hardBudget || reservationNanos > 0 || this.#isNearBudget(limits, cost);
     for (let i = 0; i < limits.scopes.length; i++) {
-      const { tag } = limits.scopes[i]!;
+      const { tag, budgetNanos } = limits.scopes[i]!;
       const releasedNanos = i === 0 ? reservationNanos : 0;
       if (!(cost > 0) && releasedNanos === 0) continue;
       const counter = this.#spendCounters.getOrCreate(tag);
       if (cost > 0) counter.addSpend(month, cost);
       if (releasedNanos > 0) counter.release(releasedNanos);
+      if (i > 0 && budgetNanos === UNLIMITED) continue; // the timer reports it
       const slot = this.#slotOf(tag);
       if (isUrgent) this.#nodeOf(slot).reportSpend(slot, counter);
       else this.#nodeOf(slot).reportSpendWithNextBatch(slot, counter);
     }
-    if (cost > 0) for (const tag of limits.unbudgetedTags) this.#spendCounters.getOrCreate(tag).addSpend(month, cost);
     for (const row of TOKEN_ROWS) {
       if (limits.byRow[row] === UNLIMITED || !(tokens > 0)) continue;
       const slot = this.#slotOf(limits.agentId);
@@ -185,7 +193,8 @@ export class RedisCounters implements Counters {
     return false;
   }
 
-  updateLedgerSpend(tag: string, month: number, nanos: number, ledgerOnlyNanos: number): void {
+  updateLedgerSpend(tag: string, window: CalendarWindow, nanos: number, ledgerOnlyNanos: number): void {
+    const month = monthOfMs(window.startSec * 1000);
     this.#spendCounters.findByTag(tag)?.updateFromLedger(month, nanos, ledgerOnlyNanos);
   }
 

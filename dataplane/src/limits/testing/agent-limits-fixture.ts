@@ -2,7 +2,7 @@
 import { RATE_LIMITS, type RateLimit } from '@acg/base/limit-definitions';
 import { NANOS_PER_CENT } from '@acg/base/time-and-money-units';
 import { type AgentLimits, createAgentLimits, DEFAULT_MAX_OUTPUT_TOKENS } from '@acg/dataplane/limits/agent-limits';
-import { parseMonth } from '@acg/dataplane/limits/calendar-month';
+import { parseMonth } from '@acg/dataplane/limits/calendar-window';
 import {
   findLimitRow,
   LIMIT_TABLE,
@@ -14,6 +14,7 @@ import {
 type Rates = { readonly [field in RateLimit['field']]?: number };
 
 export interface TestLimitsOptions extends Rates {
+  readonly orgId?: string;
   readonly agentId?: string;
   readonly budgetNanos?: number | null;
   readonly budgetCents?: number | null;
@@ -58,20 +59,17 @@ export function createTestLimits(options: TestLimitsOptions = {}): AgentLimits {
     ledgerOnlyNanos: 0,
   });
   return createAgentLimits({
+    orgId: options.orgId ?? 'org-1',
     agentId,
     byRow,
-    month: parseMonth(options.spendFloorMonth ?? '1970-01'),
+    ledgerWindow: parseMonth(options.spendFloorMonth ?? ''),
     scopes: [
       agent,
-      ...(options.projectBudgetNanos === undefined ? [] : [createScopeSpend('project', PROJECT_TAG)]),
-      ...(options.orgBudgetNanos === undefined ? [] : [createScopeSpend('org', ORG_TAG)]),
+      ...(options.countsScopes || options.projectBudgetNanos !== undefined
+        ? [createScopeSpend('project', PROJECT_TAG)]
+        : []),
+      ...(options.countsScopes || options.orgBudgetNanos !== undefined ? [createScopeSpend('org', ORG_TAG)] : []),
     ],
-    unbudgetedTags: options.countsScopes
-      ? [
-          ...(options.projectBudgetNanos === undefined ? [PROJECT_TAG] : []),
-          ...(options.orgBudgetNanos === undefined ? [ORG_TAG] : []),
-        ]
-      : [],
     hardBudget: options.hardBudget ?? false,
     defaultMaxOutputTokens: options.defaultMaxOutputTokens ?? DEFAULT_MAX_OUTPUT_TOKENS,
     rejectsUnchecked: options.rejectsUnchecked ?? false,
