@@ -43,19 +43,21 @@ test('limits: counts spend of project and organization without a budget, unless 
   const [, project, org] = BUDGET_ROWS;
   const { scopes, budgetedScopes } = decodeLimits({ ...of, limits: [wire(project!, 7)] }, 'agent-1');
   expect(scopes.map(({ tag, budgetNanos }) => [tag, budgetNanos])).toEqual([
-    ['agent-1', UNLIMITED],
-    ['p:p1', 7 * NANOS_PER_CENT],
-    ['o:o1', UNLIMITED],
+    ['agent:agent-1', UNLIMITED],
+    ['project:p1', 7 * NANOS_PER_CENT],
+    ['org:o1', UNLIMITED],
   ]);
-  expect(budgetedScopes.map(({ tag }) => tag)).toEqual(['p:p1']);
+  expect(budgetedScopes.map(({ tag }) => tag)).toEqual(['project:p1']);
   const tags = (message: IAgentContext) => decodeLimits(message, 'agent-1').scopes.map(({ tag }) => tag);
-  expect(tags(of)).toEqual(['agent-1', 'p:p1', 'o:o1']);
-  expect(tags({ limits: [wire(org!, 7)] })).toEqual(['agent-1', 'o:']);
-  expect(tags({})).toEqual(['agent-1']);
+  expect(tags(of)).toEqual(['agent:agent-1', 'project:p1', 'org:o1']);
+  expect(tags({ limits: [wire(org!, 7)] })).toEqual(['agent:agent-1', 'org:']);
+  expect(tags({})).toEqual(['agent:agent-1']);
 });
 
 test('limits: hardBudget is false without a budget', () => {
   const hard = (message: IAgentContext) => decodeLimits({ ...message, hardBudget: true }, 'agent-1').hardBudget;
   expect([hard({ limits: [wire(BUDGET_ROW, 7)] }), hard({})]).toEqual([true, false]);
+  const [, project, org] = BUDGET_ROWS;
+  expect([project!, org!].map((row) => hard({ limits: [wire(row, 7)] }))).toEqual([true, true]);
   expect(decodeLimits({ limits: [wire(BUDGET_ROW, 7)] }, 'agent-1').hardBudget).toBe(false);
 });

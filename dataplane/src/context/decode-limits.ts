@@ -6,7 +6,7 @@ import { NANOS_PER_CENT } from '@acg/base/time-and-money-units';
 import type { IAgentContext, ILimit } from '@acg/proto/messages';
 import { type AgentLimits, createAgentLimits, DEFAULT_MAX_OUTPUT_TOKENS } from '../limits/agent-limits.js';
 import { parseMonth } from '../limits/calendar-window.js';
-import { BUDGET_ROWS, LIMIT_TABLE, type LimitRow, scopeHashTag, UNLIMITED } from '../limits/limit-table.js';
+import { BUDGET_ROWS, LIMIT_TABLE, type LimitRow, scopeTag, UNLIMITED } from '../limits/limit-table.js';
 
 /** Fields of control planes that do not send `limits` yet; to be removed with the next release. */
 const LEGACY_FIELDS: Readonly<Record<string, (message: IAgentContext) => number | null | undefined>> = {
@@ -33,13 +33,13 @@ export function decodeLimits(message: IAgentContext, agentId: string): AgentLimi
 function decodeScope(message: IAgentContext, agentId: string, row: number, isBudgeted: boolean) {
   const { scope } = LIMIT_TABLE[row]!;
   if (scope === 'agent') {
-    const tag = scopeHashTag(scope, agentId);
+    const tag = scopeTag(scope, agentId);
     return { row, tag, ledgerNanos: message.spendNanos ?? 0, ledgerOnlyNanos: message.ledgerNanos ?? 0 };
   }
   const id = scope === 'project' ? message.projectId : message.orgId;
   if (!id && !isBudgeted) return null;
   const sent = (message.scopes ?? []).find((one) => one.scope === scope);
-  const tag = scopeHashTag(scope, id ?? '');
+  const tag = scopeTag(scope, id ?? '');
   return { row, tag, ledgerNanos: sent?.spentNanos ?? 0, ledgerOnlyNanos: sent?.ledgerNanos ?? 0 };
 }
 

@@ -3,13 +3,13 @@
  * calls.
  */
 import type { CalendarWindow } from './calendar-window.js';
-import { BUDGET_ROW, type LimitValues, TPM_ROW, UNLIMITED } from './limit-table.js';
+import { type LimitValues, TPM_ROW, UNLIMITED } from './limit-table.js';
 
 /** Spend of one scope by the ledger, and the budget on it. */
 export interface ScopeSpend {
   /** Row of the scope's budget in the limit table. */
   readonly row: number;
-  /** Hash tag of the scope's Redis keys; see scopeHashTag. */
+  /** Names the scope in keys; see scopeTag. */
   readonly tag: string;
   /** Nano-dollars; UNLIMITED = no budget. */
   readonly budgetNanos: number;
@@ -36,7 +36,7 @@ export interface AgentLimits {
   readonly budgetedScopes: readonly ScopeSpend[];
   /** Whether a limit counts cost: a budget of the agent, its project or its organization, or a token limit. */
   readonly hasCostLimit: boolean;
-  /** Admission reserves the maximum cost of a call. */
+  /** Admission reserves the maximum cost of a call, in each of `budgetedScopes`. */
   readonly hardBudget: boolean;
   /** Output tokens assumed for a call that sets no maximum. */
   readonly defaultMaxOutputTokens: number;
@@ -60,7 +60,7 @@ interface AgentLimitsInput {
 export function createAgentLimits(input: AgentLimitsInput): AgentLimits {
   const scopes = input.scopes.map((spend) => Object.freeze({ ...spend, budgetNanos: input.byRow[spend.row]! }));
   const budgetedScopes = scopes.filter(({ budgetNanos }) => budgetNanos !== UNLIMITED);
-  const hardBudget = input.hardBudget && input.byRow[BUDGET_ROW] !== UNLIMITED;
+  const hardBudget = input.hardBudget && budgetedScopes.length > 0;
   const hasCostLimit = budgetedScopes.length > 0 || input.byRow[TPM_ROW] !== UNLIMITED;
   return Object.freeze({
     ...input,

@@ -2,7 +2,7 @@
 import type { IReportUsageResponse } from '@acg/proto/messages';
 import { parseMonth } from './calendar-window.js';
 import type { Counters } from './counters-interface.js';
-import { scopeHashTag } from './limit-table.js';
+import { scopeTag } from './limit-table.js';
 
 export function applyLedgerSpend(
   counters: Pick<Counters, 'updateLedgerSpend'>,
@@ -13,9 +13,9 @@ export function applyLedgerSpend(
     if (window !== null) counters.updateLedgerSpend(tag, window, nanos, ledgerOnlyNanos);
   };
   for (const { agentId, month, spentNanos, ledgerNanos } of spend ?? []) {
-    update(scopeHashTag('agent', agentId ?? ''), month, spentNanos ?? 0, ledgerNanos ?? 0);
+    update(scopeTag('agent', agentId ?? ''), month, spentNanos ?? 0, ledgerNanos ?? 0);
   }
   for (const { scope, id, month, spentNanos, ledgerNanos } of scopes ?? []) {
-    update(scopeHashTag(scope ?? '', id ?? ''), month, spentNanos ?? 0, ledgerNanos ?? 0);
+    update(scopeTag(scope ?? '', id ?? ''), month, spentNanos ?? 0, ledgerNanos ?? 0);
   }
 }

@@ -67,7 +67,7 @@ export interface WindowSnapshot {
   readonly rejection: { readonly row: number; readonly retryAtSec: number } | null;
 }
 
-/** Spend of one of the agent's `scopes`, in their order; nano-dollars. */
+/** Spend of one of the agent's `scopes` in its current window, in their order; nano-dollars. */
 export interface SpendSnapshot {
   readonly row: number;
   readonly spentNanos: number;

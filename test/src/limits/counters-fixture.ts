@@ -1,6 +1,6 @@
 /** Promise forms of the `Counters` callbacks, and silent stand-ins for log and metrics. */
 import { createLogger, type Logger } from '@acg/base/log';
-import { monthSpendKey } from '@acg/dataplane/counters/redis/spend-counter-sent-as-totals';
+import { spendKey } from '@acg/dataplane/counters/redis/spend-counter';
 import { calendarWindowAt } from '@acg/dataplane/limits/calendar-window';
 import type {
   Admission,
@@ -10,6 +10,7 @@ import type {
   LimitSnapshot,
   PeekRequest,
 } from '@acg/dataplane/limits/counters-interface';
+import { scopeTag } from '@acg/dataplane/limits/limit-table';
 import { createTestLimits, type TestLimitsOptions } from '@acg/dataplane/limits/testing/agent-limits-fixture';
 import type { Redis } from 'ioredis';
 
@@ -55,8 +56,9 @@ export function settleSpend(
   agentId: string,
   costNanos: number,
   admittedAtSec = Math.floor(Date.now() / 1000),
+  orgId = 'org-1',
 ): void {
-  const limits = createTestLimits({ agentId });
+  const limits = createTestLimits({ orgId, agentId });
   counters.settle({ limits, providerSlug: 'openai', admittedAtSec, costNanos, tokens: 0, reservationNanos: 0 });
 }
 
@@ -72,24 +74,33 @@ export function captureLog(): { readonly log: Logger; readonly lines: string[] }
   return { log: { warn: at('warn'), info: at('info') } as unknown as Logger, lines };
 }
 
+const thisMonth = () => calendarWindowAt('month', Date.now() / 1000);
 /** Name of the current month, `YYYY-MM`. */
-export const thisMonth = (): string => calendarWindowAt('month', Date.now() / 1000).name;
+export const thisMonthName = (): string => thisMonth().name;
+/** Key of an agent's spend in the store. */
+export const agentSpendKey = (agentId: string, window = thisMonth(), orgId = 'org-1'): string =>
+  spendKey(orgId, scopeTag('agent', agentId), window);
+
+/** Spend of an agent in the store, of all writers. */
+export const readStoredSpendNanos = async (store: Redis, agentId: string): Promise<number> =>
+  Number(await store.hget(agentSpendKey(agentId), 'sum'));
 
 interface StoredReservation {
+  readonly field: string;
   readonly sum: number;
   /** Unix µs. */
   readonly deadline: number;
 }
 
-/** The reservations of each data plane in the store (field `h`, see admit.lua). */
-export async function readStoredReservations(store: Redis, agentId: string): Promise<readonly StoredReservation[]> {
-  const month = thisMonth();
-  const field = (await store.hgetBuffer(monthSpendKey(agentId, month), 'h')) ?? Buffer.alloc(0);
-  const reservations: StoredReservation[] = [];
-  for (let from = 0; from < field.length; ) {
-    const at = field.indexOf(0, from) + 1; // after the writer's name
-    reservations.push({ sum: field.readDoubleLE(at), deadline: field.readDoubleLE(at + 8) });
-    from = at + 24;
-  }
-  return reservations;
+/** The reservations of each data plane in the store (docs/counters.md); without those of which all is released. */
+export async function readStoredReservations(
+  store: Redis,
+  agentId: string,
+  window = thisMonth(),
+): Promise<readonly StoredReservation[]> {
+  const text = (await store.hget(agentSpendKey(agentId, window), 'reservations')) ?? '[]';
+  const stored = (JSON.parse(text) as [string, number, number, number, number][]).map(
+    ([field, deadline, , granted, released]) => ({ field, sum: granted - released, deadline }),
+  );
+  return stored.filter(({ sum }) => sum > 0);
 }

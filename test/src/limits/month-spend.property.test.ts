@@ -8,21 +8,21 @@
 
 import { MemoryCounters } from '@acg/dataplane/counters/memory/memory-counters';
 import { AdmissionBatch } from '@acg/dataplane/counters/redis/admission-batch';
-import { decodeAdmitReply, encodeAdmitArgument, listAdmitKeys } from '@acg/dataplane/counters/redis/admit-codec';
-import { SpendCounters } from '@acg/dataplane/counters/redis/local-spend-counters-with-eviction';
-import { ADMIT_SCRIPT } from '@acg/dataplane/counters/redis/script/expand-admit-script-per-limit';
-import { monthOfMs, monthStartSec } from '@acg/dataplane/limits/calendar-month';
+import { SpendCounters } from '@acg/dataplane/counters/redis/spend-counters';
 import { calendarWindowAt } from '@acg/dataplane/limits/calendar-window';
-import { DEFAULT_WINDOW_LENGTHS_MS } from '@acg/dataplane/limits/limit-table';
+import { scopeTag } from '@acg/dataplane/limits/limit-table';
 import { createTestLimits } from '@acg/dataplane/limits/testing/agent-limits-fixture';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RedisServer } from '../fixtures/redis-server.js';
 import { admit, createAdmissionRequest, settleSpend } from './counters-fixture.js';
+import { acknowledge, runBatch, type SentBatch, sendBatch } from './run-admit-script.js';
 
-const scriptWithGivenClock = ADMIT_SCRIPT.replace("call('TIME')", '{ARGV[3], ARGV[4]}');
-const FIRST_MONTH = monthOfMs(Date.UTC(2026, 0));
-const windowOf = (month: number) => calendarWindowAt('month', monthStartSec(month));
+const FIRST_MONTH = 12;
+/** The calendar window of a month, counted from January 2025. */
+const windowOf = (month: number) => calendarWindowAt('month', Date.UTC(2025, month) / 1000);
+/** An instant in the month, Unix µs. */
+const clockUsOf = (month: number): number => (windowOf(month).startSec + 1) * 1e6;
 const WRITERS = 3;
 const OTHERS = 3;
 
@@ -32,66 +32,29 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** A call to the store in flight: it may arrive late or never, or its response may be lost. */
-interface ScriptCall {
-  readonly batch: AdmissionBatch;
-  readonly keys: readonly string[];
-  readonly argument: Buffer;
-  readonly writer: string;
-}
-
 let names = 0;
 
-/** One process run: its spend per month and its spend counters. */
+/** One process run: its spend counters by month. */
 class Writer {
   readonly name = `writer-${names++}`;
   /** Capacity 2: a third scope evicts an acknowledged counter. */
   readonly spendCounters = new SpendCounters(2, this.name);
-  readonly inflightCalls: ScriptCall[] = [];
 
   spend(agentId: string, month: number, nanos: number): void {
-    this.spendCounters.getOrCreate(agentId).addSpend(month, nanos);
+    this.spendCounters.getOrCreate('org-1', scopeTag('agent', agentId), windowOf(month)).addSpend(nanos);
   }
 
-  /** Requests the agent's spend and reports the writer's own spend. */
-  startScriptCall(agentId: string, callerMonth: number, ledger: { month: number; nanos: number }): ScriptCall {
-    const limits = createTestLimits({ agentId, budgetNanos: 1e15 });
-    const batch = new AdmissionBatch(0, this.spendCounters);
-    const spend = { ...limits.scopes[0]!, ledgerNanos: ledger.nanos };
-    batch.peekSpend({ ...limits, ledgerWindow: windowOf(ledger.month) }, spend, () => {});
-    batch.freezeTotals();
-    const header = { windows: DEFAULT_WINDOW_LENGTHS_MS, month: callerMonth, probe: false, probeTag: '' };
-    const scriptCall = {
-      batch,
-      keys: listAdmitKeys(header, batch),
-      argument: encodeAdmitArgument(header, batch),
-      writer: this.name,
-    };
-    this.inflightCalls.push(scriptCall);
-    return scriptCall;
-  }
-}
+  readonly createBatch = (nowSec: number): AdmissionBatch => new AdmissionBatch(0, this.spendCounters, nowSec);
 
-/** Runs the call in the store; returns the agent's spend of the store's month. */
-async function runInStore({ batch, keys, argument, writer }: ScriptCall, month: number) {
-  const sent = [
-    'EVAL',
-    scriptWithGivenClock,
-    keys.length,
-    ...keys,
-    argument,
-    writer,
-    monthStartSec(month) + 1,
-    0,
-  ] as const;
-  const reply = (await server.admin.callBuffer(...(sent as unknown as [string, ...string[]]))) as Buffer;
-  const decoded = decodeAdmitReply(reply, batch, month)!;
-  return { decoded, spentNanos: decoded.verdicts[0]!.spentNanos };
-}
-
-function acknowledge({ batch }: ScriptCall): void {
-  for (const { counter: spendCounter, total, sentNanos } of batch.spends) {
-    if (total !== null) spendCounter.acknowledge(total, sentNanos, performance.now());
+  /** Requests the agent's spend in the caller's month, and reports the writer's own spend of all months. */
+  createRequest(agentId: string, callerMonth: number, ledger: { month: number; nanos: number }): AdmissionBatch {
+    const spendFloor = { spendFloorNanos: ledger.nanos, spendFloorMonth: windowOf(ledger.month).name };
+    const batch = this.createBatch(windowOf(callerMonth).startSec);
+    batch.peek(createTestLimits({ agentId, ...spendFloor }), [], () => {});
+    this.spendCounters.unacknowledged.forEach((counter) => {
+      batch.report(counter);
+    });
+    return batch;
   }
 }
 
@@ -150,7 +113,8 @@ test('month spend: three writers on one store, any interleaving', async () => {
        */
       let inTouch: Map<number, number>[] = writers.map(() => new Map());
       const own = writers.map(() => new Map<number, number>());
-      const late: ScriptCall[] = [];
+      /** Requests that arrive later, and the month of the store when they were sent. */
+      const late: (readonly [SentBatch, number])[] = [];
       for (const one of steps) {
         switch (one.do) {
           case 'spend': {
@@ -162,24 +126,27 @@ test('month spend: three writers on one store, any interleaving', async () => {
           }
           case 'send': {
             const ledger = { month, nanos: recorded.get(month) ?? 0 };
-            const scriptCall = writers[one.writer]!.startScriptCall(agentId, month + one.monthsOff, ledger);
-            if (one.fate === 'never arrives') break;
-            if (one.fate === 'arrives later') {
-              late.push(scriptCall);
+            const writer = writers[one.writer]!;
+            const request = writer.createRequest(agentId, month + one.monthsOff, ledger);
+            if (one.fate === 'never arrives' || one.fate === 'arrives later') {
+              const sent = sendBatch(request);
+              if (one.fate === 'arrives later') late.push([sent, month + one.monthsOff]);
               break;
             }
-            const { spentNanos } = await runInStore(scriptCall, month);
-            if (one.fate === 'answered') acknowledge(scriptCall);
+            const ran = await runBatch(server.admin, request, writer.createBatch, { clockUs: clockUsOf(month) });
+            if (one.fate === 'answered') acknowledge(ran.batch);
             for (const [of, total] of own[one.writer]!) inTouch[one.writer]!.set(of, total);
+            const [, spentNanos] = ran.reply.spends[0]!;
             expect(spentNanos).toBeLessThanOrEqual(spent.get(month) ?? 0);
             expect(spentNanos).toBeGreaterThanOrEqual(lower());
             break;
           }
           case 'late call': {
-            const [scriptCall] = late.splice(one.nth % Math.max(1, late.length), 1);
-            if (scriptCall === undefined) break;
-            const { spentNanos } = await runInStore(scriptCall, month);
-            expect(spentNanos).toBeLessThanOrEqual(spent.get(month) ?? 0);
+            const [[sent, sentMonth] = []] = late.splice(one.nth % Math.max(1, late.length), 1);
+            const reply = await sent?.run(server.admin, clockUsOf(month));
+            expect(reply?.spends !== undefined).toBe(sentMonth === month); // else nothing was recorded
+            for (const [, spentNanos] of reply?.spends?.slice(0, 1) ?? [])
+              expect(spentNanos).toBeLessThanOrEqual(spent.get(month) ?? 0);
             break;
           }
           case 'kill': {
@@ -194,14 +161,18 @@ test('month spend: three writers on one store, any interleaving', async () => {
           case 'evict': {
             // Other scopes evict the agent's counter, if the store acknowledged all of it.
             const writer = writers[one.writer]!;
-            const before = writer.spendCounters.findByTag(agentId);
-            for (let i = 0; i < 2 * OTHERS; i++) writer.spendCounters.getOrCreate(`other-${names++}`);
-            if (before !== null && writer.spendCounters.findByTag(agentId) !== before) {
-              expect(before.isEvictable).toBe(true); // only acknowledged counters are evicted
-              inTouch.push(inTouch[one.writer]!);
-              inTouch[one.writer] = new Map();
-              own[one.writer] = new Map();
-            }
+            const tag = scopeTag('agent', agentId);
+            const before = [month - 1, month].map((of) => writer.spendCounters.find(tag, windowOf(of)));
+            for (let i = 0; i < 2 * OTHERS; i++)
+              writer.spendCounters.getOrCreate('org-1', scopeTag('agent', `other-${names++}`), windowOf(month));
+            [month - 1, month].forEach((of, i) => {
+              const counter = before[i]!;
+              if (counter === null || writer.spendCounters.find(tag, windowOf(of)) === counter) return;
+              expect(counter.isEvictable).toBe(true); // only acknowledged counters are evicted
+              inTouch.push(new Map([[of, inTouch[one.writer]!.get(of) ?? 0]]));
+              inTouch[one.writer]!.delete(of);
+              own[one.writer]!.delete(of);
+            });
             break;
           }
           case 'flush':
@@ -240,7 +211,7 @@ test('month spend: in process, any interleaving of spend, ledger records, restar
   await fc.assert(
     fc.asyncProperty(fc.array(memoryStep, { minLength: 1, maxLength: 60, size: 'max' }), async (steps) => {
       let month = FIRST_MONTH;
-      const clock = (): number => (monthStartSec(month) + 1) * 1e6;
+      const clock = (): number => clockUsOf(month);
       let counters = new MemoryCounters(clock);
       const spent = new Map<number, number>();
       const recorded = new Map<number, number>();
@@ -249,7 +220,7 @@ test('month spend: in process, any interleaving of spend, ledger records, restar
       for (const one of steps) {
         if (one.do === 'spend') {
           const of = one.late ? month - 1 : month;
-          settleSpend(counters, agentId, one.nanos, monthStartSec(of));
+          settleSpend(counters, agentId, one.nanos, windowOf(of).startSec);
           spent.set(of, (spent.get(of) ?? 0) + one.nanos);
           own.set(of, (own.get(of) ?? 0) + one.nanos);
         } else if (one.do === 'restart') {
@@ -261,7 +232,7 @@ test('month spend: in process, any interleaving of spend, ledger records, restar
           for (const [of, total] of spent) {
             const before = recorded.get(of) ?? 0;
             recorded.set(of, before + Math.floor((total - before) * one.share));
-            counters.updateLedgerSpend(agentId, windowOf(of), recorded.get(of)!, 0);
+            counters.updateLedgerSpend(scopeTag('agent', agentId), windowOf(of), recorded.get(of)!, 0);
           }
         }
         const ledgerNanos = recorded.get(month) ?? 0;

@@ -7,28 +7,23 @@
  */
 
 import { AdmissionBatch } from '@acg/dataplane/counters/redis/admission-batch';
-import {
-  decodeAdmitReply,
-  encodeAdmitArgument,
-  listAdmitKeys,
-  RESERVATION_LEASE_MS,
-} from '@acg/dataplane/counters/redis/admit-codec';
-import { SpendCounters } from '@acg/dataplane/counters/redis/local-spend-counters-with-eviction';
-import { ADMIT_SCRIPT } from '@acg/dataplane/counters/redis/script/expand-admit-script-per-limit';
-import { monthOfMs } from '@acg/dataplane/limits/calendar-month';
-import { DEFAULT_WINDOW_LENGTHS_MS } from '@acg/dataplane/limits/limit-table';
+import { RESERVATION_LEASE_MS } from '@acg/dataplane/counters/redis/admit-script';
+import { SpendCounters } from '@acg/dataplane/counters/redis/spend-counters';
+import { calendarWindowAt } from '@acg/dataplane/limits/calendar-window';
+import { scopeTag } from '@acg/dataplane/limits/limit-table';
 import { createTestLimits } from '@acg/dataplane/limits/testing/agent-limits-fixture';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RedisServer } from '../fixtures/redis-server.js';
+import { acknowledge, runBatch } from './run-admit-script.js';
 
-const scriptWithGivenClock = ADMIT_SCRIPT.replace("call('TIME')", '{ARGV[3], ARGV[4]}');
 const WRITERS = 3;
 const BUDGET = 100;
 const MONTH_END_MS = Date.UTC(2026, 6);
 const RENEW_INTERVAL_MS = RESERVATION_LEASE_MS / 3;
 /** No reply takes longer: the store would count as unavailable. */
 const MAX_ANSWER_MS = 50;
+const windowAt = (ms: number) => calendarWindowAt('month', ms / 1000);
 
 let server: RedisServer;
 beforeAll(async () => {
@@ -37,9 +32,11 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 interface Reservation {
-  readonly nanos: number;
-  /** Null: the reply is in flight. */
-  month: number | null;
+  nanos: number;
+  /** When the call was admitted, Unix seconds; its month has the reservation. */
+  readonly admittedAtSec: number;
+  /** The reply has arrived. */
+  isKnown: boolean;
 }
 
 let names = 0;
@@ -55,8 +52,11 @@ class Writer {
   /** Unix ms; null while the writer lives. */
   freeAtMs: number | null = null;
 
-  get reservedNanos(): number {
-    return this.reservations.reduce((sum, { nanos }) => sum + nanos, 0);
+  /** Of the calls that were admitted in the window of this instant. */
+  reservedNanosAt(ms: number): number {
+    return this.reservations
+      .filter(({ admittedAtSec }) => windowAt(admittedAtSec * 1000).name === windowAt(ms).name)
+      .reduce((sum, { nanos }) => sum + nanos, 0);
   }
 }
 

@@ -8,6 +8,7 @@ import {
   LIMIT_TABLE,
   type LimitScope,
   type LimitType,
+  scopeTag,
   UNLIMITED,
 } from '@acg/dataplane/limits/limit-table';
 
@@ -31,9 +32,9 @@ export interface TestLimitsOptions extends Rates {
   readonly spendFloorMonth?: string;
 }
 
-/** Hash tags of the project and the organization of every test agent. */
-const PROJECT_TAG = 'p:project-1';
-const ORG_TAG = 'o:org-1';
+/** The project and the organization of every test agent. */
+const PROJECT_TAG = scopeTag('project', 'project-1');
+const ORG_TAG = scopeTag('org', 'org-1');
 
 export function createTestLimits(options: TestLimitsOptions = {}): AgentLimits {
   const byRow = LIMIT_TABLE.map((row) => row.default ?? UNLIMITED);
@@ -48,7 +49,7 @@ export function createTestLimits(options: TestLimitsOptions = {}): AgentLimits {
   const agentId = options.agentId ?? '00000000-0000-7000-8000-000000000001';
   const agent = {
     row: findLimitRow('budget', 'agent'),
-    tag: agentId,
+    tag: scopeTag('agent', agentId),
     ledgerNanos: options.spendFloorNanos ?? 0,
     ledgerOnlyNanos: options.spendLedgerOnlyNanos ?? 0,
   };
