@@ -459,9 +459,9 @@ test('admit.lua: a reservation is taken in the budgets of agent, project and org
   const reserved = async () =>
     await Promise.all(
       limits.scopes.map(async ({ tag }) => {
-        const window = calendarWindowAt('month', Date.now() / 1000);
-        const stored = await server.admin.hget(spendKey(orgId, tag, window), 'reservations');
-        return (JSON.parse(stored ?? '[]') as number[][]).reduce((sum, entry) => sum + entry[3]! - entry[4]!, 0);
+        const key = spendKey(orgId, tag, calendarWindowAt('month', Date.now() / 1000));
+        const stored = await readStoredReservations(server.admin, limits.agentId, undefined, key);
+        return stored.reduce((total, { sum }) => total + sum, 0);
       }),
     );
   expect(await ask(40)).toMatchObject({ admittedCount: 1, reservedNanos: 40 });
@@ -501,7 +501,7 @@ test('admit.lua: a call that arrives after its reply was given up takes no reser
     const batch = new AdmissionBatch(0, writerSpend, nowSec);
     batch.admit(limits, 'openai', reservationNanos, () => {});
     const sent = sendBatch(batch);
-    for (const { counter } of batch.spends) counter.generation++; // no reply came: the connection was lost
+    for (const { counter } of batch.spends) counter.onReplyLost();
     return async () => {
       const [admitted, rejectedBy] = (await sent.run(server.admin)).checks![0]!;
       return [admitted, rejectedBy - 1];

@@ -97,10 +97,15 @@ export async function readStoredReservations(
   store: Redis,
   agentId: string,
   window = thisMonth(),
+  key = agentSpendKey(agentId, window),
 ): Promise<readonly StoredReservation[]> {
-  const text = (await store.hget(agentSpendKey(agentId, window), 'reservations')) ?? '[]';
-  const stored = (JSON.parse(text) as [string, number, number, number, number][]).map(
-    ([field, deadline, , granted, released]) => ({ field, sum: granted - released, deadline }),
-  );
+  const packed = (await store.hgetBuffer(key, 'reservations')) ?? Buffer.alloc(0);
+  const stored: StoredReservation[] = [];
+  for (let at = 0; at < packed.length; ) {
+    const end = packed.indexOf(0, at);
+    const [deadline, , granted, released] = [0, 1, 2, 3].map((i) => packed.readDoubleLE(end + 1 + 8 * i));
+    stored.push({ field: packed.toString('latin1', at, end), sum: granted! - released!, deadline: deadline! });
+    at = end + 33;
+  }
   return stored.filter(({ sum }) => sum > 0);
 }

@@ -39,8 +39,8 @@ export function sendBatch(batch: AdmissionBatch, options: Omit<RunOptions, 'cloc
 
 /** Acknowledges the batch's sums as RedisNode does when it receives the reply. */
 export function acknowledge({ spends }: AdmissionBatch): void {
-  for (const { counter, sentTotal, sentReleased } of spends)
-    counter.acknowledge(sentTotal, sentReleased, performance.now());
+  for (const { counter, sentTotalNanos, sentReservations } of spends)
+    counter.acknowledge(sentTotalNanos, sentReservations, performance.now());
 }
 
 /** Runs the batch; where the store's clock is in other calendar windows, once more as `createBatch` makes it then. */

@@ -15,7 +15,7 @@ import {
   UNLIMITED,
 } from '../../limits/limit-table.js';
 import type { AdmitReply, AdmitVerdict, SpendReply } from './admit-script.js';
-import type { SpendCounter } from './spend-counter.js';
+import type { ReservationSums, SpendCounter } from './spend-counter.js';
 import type { SpendCounters } from './spend-counters.js';
 
 export type AdmissionCallback = (admission: Admission) => void;
@@ -60,9 +60,9 @@ interface SpendItem {
   /** Position in KEYS. */
   readonly key: number;
   withReservations: boolean;
-  /** The sums when the batch was closed, nano-dollars. */
-  sentTotal: number;
-  sentReleased: number;
+  /** Sums when the batch was closed; null: the item states no reservations. */
+  sentTotalNanos: number;
+  sentReservations: ReservationSums | null;
 }
 
 interface TokenItem {
@@ -141,8 +141,8 @@ export class AdmissionBatch {
   close(): void {
     for (const item of this.spends) {
       item.counter.batch = null;
-      item.sentTotal = item.counter.totalNanos;
-      item.sentReleased = item.counter.releasedNanos;
+      item.sentTotalNanos = item.counter.totalNanos;
+      item.sentReservations = item.withReservations ? item.counter.reservations : null;
     }
   }
 
@@ -266,7 +266,8 @@ export class AdmissionBatch {
     const index = this.spends.length;
     counter.batch = this;
     counter.batchIndex = index;
-    const item = { counter, index, key: this.keys.push(counter.key), withReservations, sentTotal: 0, sentReleased: 0 };
+    const key = this.keys.push(counter.key);
+    const item = { counter, index, key, withReservations, sentTotalNanos: 0, sentReservations: null };
     this.spends.push(item);
     return item;
   }
@@ -283,10 +284,12 @@ const NO_RATES = '[],0,0';
 const writeCheck = ({ requests, json }: Check): string => `[${requests},${json}]`;
 const writeTokens = ({ key, tokens }: TokenItem): string => `[${key},${tokens}]`;
 
-function writeSpend({ counter, key, withReservations, sentTotal, sentReleased }: SpendItem): string {
-  const { field, ledgerNanos, ledgerOnlyNanos, generation, grantedNanos } = counter;
-  const reservations = withReservations ? `,${generation},${grantedNanos},${sentReleased}` : '';
-  return `[${key},"${field}",${sentTotal},${ledgerNanos},${ledgerOnlyNanos}${reservations}]`;
+function writeSpend({ counter, key, sentTotalNanos, sentReservations }: SpendItem): string {
+  const { field, ledgerNanos, ledgerOnlyNanos } = counter;
+  const json = `[${key},"${field}",${sentTotalNanos},${ledgerNanos},${ledgerOnlyNanos}`;
+  if (sentReservations === null) return `${json}]`;
+  const { generation, grantedNanos, releasedNanos } = sentReservations;
+  return `${json},${generation},${grantedNanos},${releasedNanos}]`;
 }
 
 function takeReservations({ reservationNanos, budgetItems }: WaiterGroup, admitted: number, isLate: boolean): void {

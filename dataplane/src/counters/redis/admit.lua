@@ -48,31 +48,36 @@ local function record_spend(key, field, total, new_ledger, new_ledger_only)
   return previous, max(sum, ledger), stored[5], not stored[1]
 end
 
--- Reservations of a scope in a window: JSON, [field, deadline, generation, granted, released] for each writer. The last
--- two are sums that only grow within a generation, so the higher ones count. A newer generation replaces an older one.
--- Returns the entries of other writers as text, the sum of their reservations, and the writer's own granted and
--- released sums; nil for a request of an old generation.
+-- Reservations of a scope in a window: {field, deadline, generation, granted, released} for each writer, packed, because
+-- text costs 3 us more a call with a hard budget. The last two are sums that only grow within a generation, so the higher
+-- ones count. A newer generation replaces an older one.
+local RESERVATION = '<sdddd'
+
+-- Returns the packed entries of other writers and the sum of their reservations, then the writer's own granted and
+-- released sums; nil for a request of an old generation. Leaves out writers whose lease has ended.
 local function read_reservations(stored, field, generation, granted, released)
-  local others, others_sum = '', 0
-  for _, entry in ipairs(stored and decode(stored) or {}) do
-    local its_field, deadline, its_generation, its_granted, its_released = unpack(entry)
+  local others, others_sum, at = '', 0, 1
+  while at <= #stored do
+    local its_field, deadline, its_generation, its_granted, its_released, next_at = unpack_struct(RESERVATION, stored, at)
     if its_field ~= field then
       if deadline > now then
-        others = others .. format('["%s",%d,%d,%d,%d],', unpack(entry))
-        others_sum = others_sum + its_granted - its_released
+        others, others_sum = others .. string.sub(stored, at, next_at - 1), others_sum + its_granted - its_released
       end
     elseif its_generation > generation then
       return nil
     elseif its_generation == generation then
       granted, released = max(granted, its_granted), max(released, its_released)
     end
+    at = next_at
   end
   return others, others_sum, granted, released
 end
 
 local TOKEN_BUCKETS = 60
 local function add_tokens(key, tokens)
-  call('HINCRBY', key, floor(now / request.bucket), tokens)
+  local bucket = format('%d', now / request.bucket)
+  local counted = tonumber(call('HMGET', key, bucket)[1]) or 0
+  call('HSET', key, bucket, format('%d', counted + tokens))
   call('PEXPIRE', key, ceil((TOKEN_BUCKETS + 2) * request.bucket / 1000))
 end
 
@@ -105,6 +110,7 @@ end
 local ENTRY_RANGE = 4294967296
 local FOOTER = '<dI4I4I4' .. string.rep('dI4', #fixed)
 local FOOTER_BYTES = 20 + 12 * #fixed
+local FOOTER_START = '-' .. FOOTER_BYTES
 local DROPPED_MIN = 32
 
 local function read_entry(key, index, time)
@@ -128,7 +134,7 @@ end
 
 -- Returns the footer with what has expired left out, the time to count with, and whether the log is new.
 local function read_log(key)
-  local stored = call('GETRANGE', key, -FOOTER_BYTES, -1)
+  local stored = call('GETRANGE', key, FOOTER_START, '-1')
   local is_new = #stored < FOOTER_BYTES
   local footer = is_new and { 0, 0, 0, 0 } or { unpack_struct(FOOTER, stored) }
   local newest, stop, front, oldest = footer[1], footer[2], footer[3], footer[4]
@@ -172,7 +178,7 @@ local function append_to_log(key, footer, time, admitted, is_new)
   entries = entries .. pack_struct(FOOTER, unpack(footer))
   footer[4] = oldest
   if not rewrites then
-    call('SETRANGE', key, stop * 4, entries)
+    call('SETRANGE', key, format('%d', stop * 4), entries)
   elseif opens_window then
     call('SET', key, entries, 'PX', ceil((expires + minute - now) / 1000))
   else
@@ -191,7 +197,7 @@ for i = 1, #spends do
   reserved[i] = 0
   if generation then
     others[i], reserved[i], granted[i], released[i] =
-      read_reservations(reservations, field, generation, own_granted, own_released)
+      read_reservations(reservations or '', field, generation, own_granted, own_released)
     reserved[i] = others[i] and reserved[i] + granted[i] - released[i] or 0
   end
 end
@@ -273,8 +279,8 @@ end
 for i = 1, #spends do
   local key, field, _, _, _, generation = unpack(spends[i])
   if others[i] then
-    local own = format('["%s",%d,%d,%d,%d]', field, now + request.lease, generation, granted[i], released[i])
-    call('HSET', KEYS[key], 'reservations', '[' .. others[i] .. own .. ']')
+    local own = pack_struct(RESERVATION, field, now + request.lease, generation, granted[i], released[i])
+    call('HSET', KEYS[key], 'reservations', others[i] .. own)
   end
   if is_first[i] then call('EXPIRE', KEYS[key], SPEND_TTL_SEC) end
   spend_replies[i] = format('[%d,%d,%d]', previous[i], spent[i], reserved[i])

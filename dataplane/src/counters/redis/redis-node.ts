@@ -247,7 +247,7 @@ export class RedisNode {
   }
 
   #acknowledge(
-    { counter, sentTotal, sentReleased }: AdmissionBatch['spends'][number],
+    { counter, sentTotalNanos, sentReservations }: AdmissionBatch['spends'][number],
     [previous, spent]: SpendReply,
     nowMs: number,
   ): void {
@@ -258,7 +258,7 @@ export class RedisNode {
       this.#countersToResend = this.#spendCounters.listAll();
       this.onDataLost();
     }
-    counter.acknowledge(sentTotal, sentReleased, nowMs);
+    counter.acknowledge(sentTotalNanos, sentReservations, nowMs);
   }
 
   /** After a data loss: reports all sums again, up to 500 with each call. */
@@ -271,7 +271,7 @@ export class RedisNode {
 
   #onScriptError(call: InflightCall, failure: Error): void {
     this.lastFailure = failure.message;
-    for (const { counter, withReservations } of call.batch.spends) if (withReservations) counter.generation++;
+    for (const { counter, withReservations } of call.batch.spends) if (withReservations) counter.onReplyLost();
     this.#failOpen(failure.message);
     this.#admitUnchecked(call);
     if (call === this.#probe) this.#probe = null;

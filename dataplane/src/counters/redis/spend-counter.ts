@@ -21,6 +21,13 @@ export interface ReportSets {
   readonly reserved: { add(counter: SpendCounter): void; delete(counter: SpendCounter): void };
 }
 
+/** Reservations of one writer: sums that only grow, nano-dollars. */
+export interface ReservationSums {
+  readonly generation: number;
+  readonly grantedNanos: number;
+  readonly releasedNanos: number;
+}
+
 export class SpendCounter implements SwapRemoveItem {
   readonly #sets: ReportSets;
   /** Its keys' hash tag. */
@@ -41,11 +48,8 @@ export class SpendCounter implements SwapRemoveItem {
   grantedNanos = 0;
   releasedNanos = 0;
   #acknowledgedReleasedNanos = 0;
-  /**
-   * A lost reply may have granted reservations. The next generation replaces what the store has of this writer, and the
-   * store ignores requests of earlier ones that are still on their way.
-   */
-  generation = 0;
+  #generation = 0;
+  #acknowledgedGeneration = 0;
 
   /** The batch that currently collects this counter's report; null = none. */
   batch: object | null = null;
@@ -66,9 +70,9 @@ export class SpendCounter implements SwapRemoveItem {
     return this.grantedNanos - this.releasedNanos;
   }
 
-  /** Whether a report must state the reservations: calls are running, or the store has not acknowledged a release. */
+  /** Whether a report must state the reservations: calls are running, or the store does not know that they have ended. */
   get hasUnreportedReservations(): boolean {
-    return this.grantedNanos > this.#acknowledgedReleasedNanos;
+    return this.grantedNanos > this.#acknowledgedReleasedNanos || this.#generation > this.#acknowledgedGeneration;
   }
 
   /** Whether evicting the counter loses nothing: everything is acknowledged, nothing is reserved or queued. */
@@ -87,13 +91,35 @@ export class SpendCounter implements SwapRemoveItem {
     if (ledgerOnlyNanos > this.ledgerOnlyNanos) this.ledgerOnlyNanos = ledgerOnlyNanos;
   }
 
-  /** Records that the store holds these sums. */
-  acknowledge(totalNanos: number, releasedNanos: number, nowMs: number): void {
+  /** Records that the store holds these sums; of the reservations only where the report stated them. */
+  acknowledge(totalNanos: number, reservations: ReservationSums | null, nowMs: number): void {
     this.acknowledgedAtMs = nowMs;
-    if (totalNanos > this.acknowledgedNanos) this.acknowledgedNanos = totalNanos;
-    if (releasedNanos > this.#acknowledgedReleasedNanos) this.#acknowledgedReleasedNanos = releasedNanos;
-    if (this.totalNanos === this.acknowledgedNanos && this.releasedNanos === this.#acknowledgedReleasedNanos)
+    this.acknowledgedNanos = Math.max(this.acknowledgedNanos, totalNanos);
+    if (reservations !== null) {
+      const { releasedNanos, generation } = reservations;
+      this.#acknowledgedReleasedNanos = Math.max(this.#acknowledgedReleasedNanos, releasedNanos);
+      this.#acknowledgedGeneration = Math.max(this.#acknowledgedGeneration, generation);
+    }
+    if (
+      this.totalNanos === this.acknowledgedNanos &&
+      this.releasedNanos === this.#acknowledgedReleasedNanos &&
+      this.#generation === this.#acknowledgedGeneration
+    )
       this.#sets.unacknowledged.delete(this);
+  }
+
+  /**
+   * Records that a reply was lost, which may have granted reservations. The next generation replaces what the store has
+   * of this writer, and the store ignores requests of earlier ones that are still on their way.
+   */
+  onReplyLost(): void {
+    this.#generation++;
+    this.#sets.unacknowledged.add(this);
+  }
+
+  /** What a report states now. */
+  get reservations(): ReservationSums {
+    return { generation: this.#generation, grantedNanos: this.grantedNanos, releasedNanos: this.releasedNanos };
   }
 
   reserve(nanos: number): void {
