@@ -10,6 +10,7 @@ import type { TLSSocket } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { ConnectionPools } from '@acg/dataplane/upstream/connections/connection-pools-per-origin-and-owner';
 import {
+  acquireConnection,
   type Certificate,
   createCertificate,
   createLocalDialer,
@@ -69,7 +70,7 @@ async function measure(
     for (let organization = 0; organization < ORGANIZATIONS; organization++) {
       const waitMs = startTick + (organization * PERIOD_MS) / ORGANIZATIONS - performance.now();
       if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
-      const connection = pools.acquire(`https://localhost:${port}`, null, ownerOf(organization));
+      const connection = acquireConnection(pools, `https://localhost:${port}`, null, ownerOf(organization));
       calls.push(new RecordedRequest(connection).waitForEnd());
     }
     await Promise.all(calls);

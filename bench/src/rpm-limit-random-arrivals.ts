@@ -7,6 +7,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { countInFullestWindow, shortestSpanMs } from '@acg/test/fixtures/arrival-windows';
 import { Agent, request } from 'undici';
 import { startGateway } from './gateway-stack.js';
 import { tearDown, tearDownOnSignals } from './teardown.js';
@@ -52,17 +53,9 @@ while (performance.now() < end) {
 }
 await Promise.all(pending);
 
-arrivalsMs.sort((a, b) => a - b);
-let fullest = 0;
-let shortestMs = Number.POSITIVE_INFINITY;
-for (const [index, fromMs] of arrivalsMs.entries()) {
-  fullest = Math.max(fullest, arrivalsMs.filter((at) => at >= fromMs && at < fromMs + WINDOW_MS).length);
-  const next = arrivalsMs[index + LIMIT];
-  if (next !== undefined) shortestMs = Math.min(shortestMs, next - fromMs);
-}
 console.log(`asked ${pending.length} in ${seconds} s, answers ${JSON.stringify(Object.fromEntries(statuses))}`);
-console.log(`limit ${LIMIT}; fullest 60 s at the provider: ${fullest}`);
-console.log(`shortest time that ${LIMIT + 1} arrivals took: ${shortestMs.toFixed(1)} ms`);
+console.log(`limit ${LIMIT}; fullest 60 s at the provider: ${countInFullestWindow(arrivalsMs, WINDOW_MS)}`);
+console.log(`shortest time that ${LIMIT + 1} arrivals took: ${shortestSpanMs(arrivalsMs, LIMIT + 1).toFixed(1)} ms`);
 await tearDown();
 provider.closeAllConnections();
 provider.close();

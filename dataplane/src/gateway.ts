@@ -239,6 +239,7 @@ export class Gateway implements OpsSource {
         connectionsPerAddressMax: config.connectionsPerAddressMax,
         isAddressExempt: (address) => exempt.includes(address),
         processCount: config.workers,
+        connectTimeoutMs: config.upstreamConnectTimeoutMs,
         handshakeTimeoutMs: Math.min(config.upstreamHeadersTimeoutMs, HANDSHAKE_TIMEOUT_MS),
         editedBodyBytesMax: config.editedBodyBytesMax,
         publicUrl: config.publicUrl,

@@ -6,6 +6,7 @@ import type { Breakers } from './breaker/breakers-interface.js';
 import type { WebSocketHandshake } from './call/agent-response-interface.js';
 import type { CallMetering } from './call/call-metering-interface.js';
 import type { CallMetrics } from './call/call-metrics-interface.js';
+import { DialLimiter } from './call/dial-limiter.js';
 import { FailureHandler } from './call/failure-handler.js';
 import { InflightCalls, type RejectionCounter } from './call/inflight-call-admission-and-drain.js';
 import { PendingDecodes } from './call/pending-decodes.js';
@@ -55,6 +56,8 @@ export interface ProxyOptions extends AcceptOptions {
   readonly processCount: number;
   /** Timeout of an upstream's WebSocket handshake. */
   readonly handshakeTimeoutMs: number;
+  /** UPSTREAM_CONNECT_TIMEOUT_MS. */
+  readonly connectTimeoutMs: number;
   /** Bytes; a longer body is not edited, and is rejected when its model must be checked. */
   readonly editedBodyBytesMax: number;
   /** DATAPLANE_PUBLIC_URL; null = not set. */
@@ -73,7 +76,7 @@ export interface ProxyDeps {
   readonly breakers: Breakers;
   readonly spool: UsageRecordSink & { readonly isFull: boolean; isFullFor(orgId: string): boolean };
   readonly metering: CallMetering;
-  readonly pools: Pick<ConnectionPools, 'acquire' | 'dialUnpooled'>;
+  readonly pools: Pick<ConnectionPools, 'takeIdle' | 'create'>;
   readonly rejectionCounter: RejectionCounter;
   readonly onAuthenticated: AuthenticateDeps['onAuthenticated'];
   readonly metrics: CallMetrics;
@@ -108,6 +111,7 @@ export class ProxyServer {
       onReservationExceeded: (nanos) => metrics.onReservationExceeded(nanos),
     });
     const probeLeases = new ProbeLeaseReleaser(breakers);
+    const dialLimiter = new DialLimiter(counters, options.connectTimeoutMs);
     const { inflightMax, inflightPerOrgMax, webSocketsMax } = options;
     const calls = new InflightCalls({
       inflightMax,
@@ -116,6 +120,7 @@ export class ProxyServer {
       spool,
       settle,
       probeLeases,
+      dialLimiter,
       releaseReservation: (exchange) => releaseReservation(counters, exchange),
       isOverRejectionLimit: (exchange) => deps.unauthenticatedLimiter.isOverRejectionLimit(exchange),
       rejectionCounter,
@@ -129,7 +134,7 @@ export class ProxyServer {
       log,
     });
     const acquireOrgSlot: AcquireSlot = (exchange) => calls.acquireOrgSlot(exchange);
-    const pipelineDeps = { ...deps, settle, failures, gcPacer, acquireOrgSlot };
+    const pipelineDeps = { ...deps, settle, failures, gcPacer, acquireOrgSlot, dialLimiter };
     const proxyPipeline = createProxyPipeline(pipelineDeps);
     const selfPipeline = createSelfPipeline(pipelineDeps);
     const memoryPool = new MemoryPool(options.webSocketPoolBytes);

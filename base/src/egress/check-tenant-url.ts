@@ -3,7 +3,6 @@
  * is checked first, because a URL parser silently repairs malformed input that an attacker crafts. The dialer checks
  * again at every connect, because the addresses of a name may change at any time.
  */
-
 import { isIP } from 'node:net';
 import { waitAtMost } from '../wait-at-most.js';
 import { CidrList } from './cidr-list.js';

@@ -22,7 +22,7 @@ export class MalformedBodyError extends Error {}
 export class UnsignableTargetError extends Error {}
 
 /**
- * Consumes the exchange's body.
+ * Consumes the exchange's body, unless the request is sent again.
  *
  * @throws MalformedBodyError, UnsignableTargetError: the agent sent a request that cannot be forwarded.
  */
@@ -41,7 +41,9 @@ export function buildUpstreamRequest(exchange: RoutedExchange, metering: BodyMet
     exchange,
     headers,
     query,
-    toMeteredUpstreamBody(exchange, metering),
+    exchange.upstreamCall.repeatable === null
+      ? toMeteredUpstreamBody(exchange, metering)
+      : exchange.upstreamCall.repeatable.body,
     exchange.request.contentLength,
   );
 }
@@ -78,10 +80,12 @@ function toMeteredUpstreamBody(exchange: RoutedExchange, metering: BodyMetering)
 
 function buildObjectRequest(exchange: RoutedExchange, injection: SigV4Injection, plan: ObjectRequest): UpstreamRequest {
   const { upstream } = exchange.routed;
-  for (const [name, value] of injection.extraHeaders) plan.headers.push(name, value);
-  const body = decodeAwsChunkedBodyIfNeeded(exchange, plan);
+  const headers = [...plan.headers];
+  for (const [name, value] of injection.extraHeaders) headers.push(name, value);
+  const { repeatable } = exchange.upstreamCall;
+  const body = repeatable === null ? decodeAwsChunkedBodyIfNeeded(exchange, plan) : repeatable.body;
   const contentLength = plan.bodyMode === 'as_is' ? exchange.request.contentLength : plan.decodedBytes;
-  const call = assembleRequest(exchange, plan.headers, plan.query, body, contentLength);
+  const call = assembleRequest(exchange, headers, plan.query, body, contentLength);
   const host = upstream.origin.slice(upstream.origin.indexOf('//') + 2);
   const signed = signObjectRequest(call.method, host, call.path, call.headers, injection, Date.now());
   if (!signed) throw new UnsignableTargetError();

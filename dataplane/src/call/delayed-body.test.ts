@@ -38,7 +38,7 @@ test('delayed body: admits a call only when its body has arrived', async () => {
     agent.send('b');
     await agent.waitForText('HTTP/1.1 429 ');
   }
-  expect([gateway.admissions.length, upstream.connections.length]).toEqual([5, 0]);
+  expect([gateway.admissions.length, upstream.connections.length, upstream.text]).toEqual([5, 1, '']);
 });
 
 test('delayed body: admits a call with a long body when its first bytes arrive', async () => {
@@ -202,7 +202,7 @@ test('delayed body: releases the probe lease of an agent that disconnects while 
   await waitUntil(() => held.length === 1);
   agent.socket.destroy();
   await waitUntil(() => gateway.server.inflight === 0);
-  expect([gateway.releasedProbes, upstream.connections.length]).toEqual([['lease-1'], 0]);
+  expect([gateway.releasedProbes, upstream.text]).toEqual([['lease-1'], '']);
 });
 
 test('delayed body: rejects a call that gets no probe lease', async () => {

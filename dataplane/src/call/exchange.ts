@@ -32,9 +32,12 @@ export const Phase = {
   ACCEPTED: 0,
   /** The provider account was found: `routed` is set. The stages fill `admission`. */
   ROUTED: 1,
-  /** The limits were consumed: `admission.result` is set. */
+  /** The limits were consumed while the upstream connection stood: `admission.result` is set. */
   ADMITTED: 2,
-  /** The upstream call was begun: exactly one usage record follows. The stages and the relay fill `upstreamCall`. */
+  /**
+   * The request is sent, or no connection could be made (then no limit was consumed): exactly one usage record follows.
+   * The stages and the relay fill `upstreamCall`.
+   */
   FORWARDED: 3,
   /** The upstream's response head was read: `upstreamCall.status`, `response` and `metering.meter` are set. */
   RESPONDING: 4,
@@ -47,6 +50,8 @@ export type Phase = (typeof Phase)[keyof typeof Phase];
 export interface ExchangeObserver {
   /** The gateway itself rejected the request; called before the response is written. May set `response.isTarpitted`. */
   recordRejectionAndRelease(exchange: Exchange, rejection: Rejection): void;
+  /** The request will not be sent: releases its upstream connection and its place among the dials. */
+  releaseConnection(exchange: Exchange): void;
   /** Nothing more will be written to the agent; called once for each exchange. */
   onEnded(exchange: Exchange): void;
 }
@@ -126,8 +131,12 @@ class AdmissionState implements SlotHolder {
   bodyModels: readonly string[] | null = null;
   /** Request to an object store. Planned before admission, so that a request that cannot be sent consumes nothing. */
   objectRequest: ObjectRequest | null = null;
-  /** Decision of the limits. Set for a rejected call too; never null from phase ADMITTED on. */
+  /** The latest admission; null: the limits have not admitted the call. */
   result: Admission | null = null;
+  /** `performance.now()` of an admission under which nothing was sent, because its connection had closed; 0: none. */
+  unusedSincePerfMs = 0;
+  /** Nano-dollars that a hard budget must reserve for the call; null: not computed in the current context. */
+  neededNanos: number | null = null;
   /** Nano-dollars that the call has reserved of a hard budget; 0 again once settled or released. Grows while streaming. */
   reservedNanos = 0;
   /** The output that the reservation covers; null without a reservation, or when the output has no bound. */
@@ -141,12 +150,23 @@ class AdmissionState implements SlotHolder {
 /** The call to the upstream. `operation`, `connection` and `dispatchedAtPerfMs` are set by phase FORWARDED. */
 class UpstreamCallState {
   operation: UpstreamOperation | null = null;
+  /** The connection that carries the request. */
   connection: UpstreamConnection | null = null;
+  /** The standing connection on which nothing was sent yet, from `connect` until the request is sent or rejected. */
+  heldConnection: UpstreamConnection | null = null;
+  /** A connection is being made. It stays in its pool when the call ends meanwhile. */
+  isDialing = false;
+  /** Milliseconds that the call waited for its connections to stand. */
+  connectMs = 0;
+  /** The body of a request that may be sent again; null, also from the response head on: it may not. */
+  repeatable: { readonly body: Buffer | null } | null = null;
+  /** While the request is to be sent again: decides the response where it may not be. */
+  onResendRejected: ((rejection: Rejection) => void) | null = null;
   /** The request was written to an upstream connection. Set in phase FORWARDED. */
   requestSent = false;
   /** The network had taken every byte of the request when the agent disconnected. */
   requestFullySent = false;
-  /** `performance.now()` of the upstream call; 0 before phase FORWARDED. */
+  /** `performance.now()` of the first send, less the time that its connection took; 0 before phase FORWARDED. */
   dispatchedAtPerfMs = 0;
   /** `performance.now()` of the upstream's response head; 0 before. */
   respondedAtPerfMs = 0;
@@ -257,14 +277,14 @@ export class Exchange {
     return this.#phase === Phase.FINISHED;
   }
 
-  /** The upstream call was begun; stays true in phase FINISHED. */
+  /** The upstream call was begun, and a usage record follows; stays true in phase FINISHED. */
   get wasForwarded(): boolean {
     return this.#progress >= Phase.FORWARDED;
   }
 
-  /** The limits admitted the call; stays true in phase FINISHED. */
+  /** The limits admitted the call. */
   get wasAdmitted(): boolean {
-    return this.#progress >= Phase.ADMITTED;
+    return this.admission.result !== null;
   }
 
   /** The request asks for a WebSocket. */
@@ -277,9 +297,19 @@ export class Exchange {
     return this.isFinished || this.response.rejection !== null;
   }
 
-  /** Rejects the request, of which nothing was or will be sent upstream. Responds in a later turn of the event loop. */
+  /**
+   * Rejects the request, of which nothing was or will be sent upstream. Responds in a later turn of the event loop. Where
+   * the request was to be sent again, who asked for that decides the response.
+   */
   reject(rejection: Rejection): void {
     if (this.hasEnded) return;
+    this.#observer.releaseConnection(this);
+    const { onResendRejected } = this.upstreamCall;
+    if (onResendRejected !== null) {
+      this.upstreamCall.onResendRejected = null;
+      onResendRejected(rejection);
+      return;
+    }
     this.response.rejection = rejection;
     this.#observer.recordRejectionAndRelease(this, rejection);
     if (this.response.isTarpitted) {

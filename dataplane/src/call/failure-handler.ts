@@ -16,7 +16,7 @@ import {
   type TransportFailure,
 } from '../upstream/connections/connection-pools-per-origin-and-owner.js';
 import { MalformedBodyError, UnsignableTargetError } from './build-upstream-request.js';
-import type { Exchange, RoutedExchange } from './exchange.js';
+import { type Exchange, Phase, type RoutedExchange } from './exchange.js';
 import type { Settle } from './settle.js';
 
 interface FailureHandlerDeps {
@@ -65,6 +65,21 @@ export class FailureHandler {
       ? 'client_aborted'
       : classifyFailure(error, exchange.upstreamCall.requestSent);
     exchange.upstreamCall.failedLocally = isLocalError(error);
+    if (exchange.upstreamCall.onResendRejected === null) this.settleAndRespond(exchange, rejection);
+    else exchange.reject(rejection);
+  }
+
+  /** No connection could be made: booked all the same, because it counts for the circuit. It consumed no limit. */
+  settleAndRespondToConnectFailure(exchange: RoutedExchange, error: Error): void {
+    if (!exchange.wasForwarded) exchange.advanceTo(Phase.FORWARDED);
+    exchange.upstreamCall.dispatchedAtPerfMs ||= performance.now() - exchange.upstreamCall.connectMs;
+    this.settleAndRespondToFailure(exchange, error);
+  }
+
+  /** The kept connection of a call was stale, and the request may not be sent again or could not. */
+  settleAndRespondToFailedRetry(exchange: RoutedExchange, rejection: Rejection): void {
+    // Without an error of a connection, the call says nothing about the provider's health.
+    if (exchange.errorClass === '') exchange.errorClass = 'retry_rejected';
     this.settleAndRespond(exchange, rejection);
   }
 

@@ -8,6 +8,7 @@ import { waitAtMost } from '@acg/base/wait-at-most';
 import { OrgSlots } from '../concurrency/org-slots.js';
 import { REJECTIONS, type Rejection } from '../rejection/rejections.js';
 import type { CallMetrics } from './call-metrics-interface.js';
+import type { DialLimiter } from './dial-limiter.js';
 import { type Exchange, type ExchangeObserver, isRouted, type RoutedExchange } from './exchange.js';
 import type { ProbeLeaseReleaser } from './release-probe-without-usage-record.js';
 import type { RevocableSessions } from './session-revoker.js';
@@ -27,6 +28,7 @@ interface InflightCallsDeps {
   readonly spool: { readonly isFull: boolean; isFullFor(orgId: string): boolean };
   readonly settle: Settle;
   readonly probeLeases: ProbeLeaseReleaser;
+  readonly dialLimiter: Pick<DialLimiter, 'release'>;
   readonly releaseReservation: (exchange: RoutedExchange) => void;
   /** True when the client of an unauthenticated request exceeds its rejection rate. */
   readonly isOverRejectionLimit: (exchange: Exchange) => boolean;
@@ -132,6 +134,14 @@ export class InflightCalls implements ExchangeObserver, RevocableSessions {
     );
   }
 
+  releaseConnection(exchange: Exchange): void {
+    const { upstreamCall } = exchange;
+    upstreamCall.heldConnection?.release();
+    upstreamCall.heldConnection = null;
+    // A dial that goes on counts until it ends: an agent that disconnects again and again must not open more and more.
+    if (!upstreamCall.isDialing) this.#deps.dialLimiter.release(exchange);
+  }
+
   onEnded(exchange: Exchange): void {
     this.#calls.delete(exchange);
     if (exchange.response.isTarpitted && invariant(this.#tarpittedCount > 0, 'tarpitted_calls_not_negative'))
@@ -202,6 +212,7 @@ export class InflightCalls implements ExchangeObserver, RevocableSessions {
   /** The agent gets nothing more: aborts the upstream call and books it. */
   #abortUpstreamAndSettle(exchange: Exchange): void {
     exchange.upstreamCall.operation?.abort();
+    this.releaseConnection(exchange);
     if (!exchange.wasForwarded) {
       this.#deps.probeLeases.releaseUnlessForwarded(exchange);
       if (exchange.admission.reservedNanos > 0 && isRouted(exchange)) this.#deps.releaseReservation(exchange);

@@ -49,7 +49,7 @@ export function createSettle(deps: SettleDeps): Settle {
       return;
     }
     exchange.settled = true;
-    if (!invariant(exchange.wasAdmitted, 'settle_after_admission')) {
+    if (!invariant(exchange.wasAdmitted || !exchange.upstreamCall.requestSent, 'settle_after_admission')) {
       done(null);
       return;
     }
@@ -126,8 +126,8 @@ export function releaseReservation(counters: Pick<Counters, 'settle'>, exchange:
   settleCounters(counters, exchange, 0, null, reservedNanos);
 }
 
-/** Releases a growth that was granted after the call had been settled. */
-export function releaseLateReservationGrowth(
+/** Releases a reservation or a growth that was granted after the call had ended. */
+export function releaseLateReservation(
   counters: Pick<Counters, 'settle'>,
   exchange: RoutedExchange,
   nanos: number,
@@ -198,7 +198,9 @@ function buildUsageRecord(exchange: RoutedExchange, reading: UsageReading | null
     responseStatus: exchange.response.status,
     websocket: exchange.isWebSocket,
     traceparent: findTraceparent(exchange.request.headers),
-    month: calendarWindowAt('month', exchange.admission.result!.admittedAtSec).name,
+    // A call whose connection could not be made was not admitted: the ledger takes the month of its start.
+    month:
+      exchange.admission.result === null ? '' : calendarWindowAt('month', exchange.admission.result.admittedAtSec).name,
     lined: exchange.metering.deferredUsage !== null,
   };
   if (exchange.upstreamCall.respondedAtPerfMs > 0)

@@ -7,6 +7,7 @@ import {
   type ConnectionPoolsOptions,
 } from '../upstream/connections/connection-pools-per-origin-and-owner.js';
 import {
+  acquireConnection,
   type Certificate,
   createCertificate,
   createLocalDialer,
@@ -58,7 +59,7 @@ describe.each([
     const pools = createPools(over);
     const origin = secure ? `https://127.0.0.1:${upstream.port}` : upstream.origin;
     const call = (given: Partial<UpstreamRequest> = {}): RecordedRequest =>
-      new RecordedRequest(pools.acquire(origin, guarded ? TENANT : null, OWNER), given);
+      new RecordedRequest(acquireConnection(pools, origin, guarded ? TENANT : null, OWNER), given);
     return { upstream, pools, call };
   }
 

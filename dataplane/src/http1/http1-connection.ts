@@ -11,9 +11,9 @@ import { type BodySenderOwner, RequestBodySender } from './request-body-sender.j
 import { ResponseParser, type ResponseSink } from './response-parser.js';
 import type { UpstreamConnection, UpstreamRequest, UpstreamResponseHandler } from './upstream-request-interface.js';
 
-/** Opens the socket, which delivers reads to the {@link SocketReadHandler}. Calls `done` once. */
+/** Opens the socket, which delivers reads to `onread`; null: to its listeners of `data`. Calls `done` once. */
 export type SocketOpener = (
-  onread: SocketReadHandler,
+  onread: SocketReadHandler | null,
   done: (error: Error | null, socket: Socket | null) => void,
 ) => void;
 
@@ -69,16 +69,18 @@ export class Http1Connection implements UpstreamConnection, ResponseSink, BodySe
   readonly #open: SocketOpener;
   readonly #timeouts: TickTimeouts;
   readonly #owner: ConnectionOwner;
-  #reader = new ResponseParser(this);
+  readonly #isForUpgrade: boolean;
+  readonly #reader = new ResponseParser(this);
   #socket: Socket | null = null;
-  /** The request that waits for the socket to connect. */
-  #pendingRequest: EncodedRequest | null = null;
-  /** Request to send again if the reused connection turns out to be dead. Null after the first byte of the response. */
-  #retryableRequest: EncodedRequest | null = null;
+  /** Waits for the socket to connect. */
+  #onConnected: ((error: Error | null) => void) | null = null;
   /** Sender of the streamed body in progress. */
   #sender: RequestBodySender | null = null;
-  /** Whether the connection carried an earlier call. */
-  #isReused = false;
+  /** Whether the connection was released before: the upstream may have closed it unseen. */
+  #isKept = false;
+  /** Of a kept connection: no byte of the response has arrived, and only the upstream can have closed it. */
+  #mayBeStale = false;
+  #wasStale = false;
   #ageTicks = 0;
   /** Handler of the current call; null when idle. */
   #handler: UpstreamResponseHandler | null = null;
@@ -89,38 +91,62 @@ export class Http1Connection implements UpstreamConnection, ResponseSink, BodySe
   #isPaused = false;
   #isDestroyed = false;
 
-  /** `host`: value of the host header. */
-  constructor(host: string, open: SocketOpener, timeouts: TickTimeouts, owner: ConnectionOwner) {
+  /** `host`: value of the host header. `isForUpgrade`: for {@link takeSocket}, never for `dispatch`. */
+  constructor(host: string, open: SocketOpener, timeouts: TickTimeouts, owner: ConnectionOwner, isForUpgrade = false) {
     this.#host = host;
     this.#open = open;
     this.#timeouts = timeouts;
     this.#owner = owner;
+    this.#isForUpgrade = isForUpgrade;
   }
 
-  /** Sends a request, after connecting if needed. Throws InvalidRequestError before any byte is sent. */
+  connect(done: (error: Error | null) => void): void {
+    this.#onConnected = done;
+    this.#open(this.#isForUpgrade ? null : { buffer: readBuffer, callback: this.#onRead }, this.#onOpen);
+  }
+
   dispatch(call: UpstreamRequest, handler: UpstreamResponseHandler): void {
-    const request = encodeRequest(call, this.#host);
+    const { method, head, body, streamedBytes, closesConnection } = encodeRequest(call, this.#host);
+    const socket = this.#socket!;
     this.#handler = handler;
-    if (this.#socket === null) {
-      this.#pendingRequest = request;
-      this.#open({ buffer: readBuffer, callback: this.#onRead }, this.#onOpen);
-      return;
+    handler.onConnect(this.#abort);
+    if (this.#isDestroyed) return;
+    this.#mayBeStale = this.#isKept;
+    this.#reader.begin(method);
+    this.#closesAfterCall = closesConnection;
+    this.#silentTicks = 0;
+    this.#silentTicksMax = this.#timeouts.headTicks;
+    if (body === null) {
+      socket.write(head, 'latin1');
+    } else if (!Buffer.isBuffer(body)) {
+      socket.write(head, 'latin1');
+      this.#sender = new RequestBodySender(socket, body, streamedBytes, this);
+      this.#sender.start();
+    } else if (body.length <= JOINED_BYTES_MAX) {
+      socket.write(head + body.toString('latin1'), 'latin1');
+    } else {
+      socket.cork();
+      socket.write(head, 'latin1');
+      socket.write(body);
+      socket.uncork();
     }
-    if (this.#isReused && canRetry(call)) this.#retryableRequest = request;
-    this.#send(request);
+  }
+
+  takeSocket(): Socket {
+    const socket = this.#socket!;
+    this.#socket = null;
+    socket.off('end', this.#onSocketClosed).off('close', this.#onSocketClosed).off('data', this.#onUnrequestedData);
+    this.#destroy();
+    return socket;
   }
 
   release(): void {
+    this.#isKept = true;
     this.#owner.onReleased(this);
   }
 
   get isRequestSent(): boolean {
-    return (
-      this.#socket !== null &&
-      this.#pendingRequest === null &&
-      this.#sender === null &&
-      this.#socket.writableLength === 0
-    );
+    return this.#socket !== null && this.#sender === null && this.#socket.writableLength === 0;
   }
 
   /** Whether another call may use this connection. */
@@ -132,8 +158,16 @@ export class Http1Connection implements UpstreamConnection, ResponseSink, BodySe
     return this.#socket !== null;
   }
 
+  get isKept(): boolean {
+    return this.#isKept;
+  }
+
+  get wasStale(): boolean {
+    return this.#wasStale;
+  }
+
   close(): void {
-    this.#retryableRequest = null;
+    this.#mayBeStale = false;
     this.#fail(new ConnectionLost('closed'));
   }
 
@@ -142,7 +176,7 @@ export class Http1Connection implements UpstreamConnection, ResponseSink, BodySe
     this.#ageTicks++;
     if (this.#sender?.isWaitingForAgent === true) this.#silentTicks = 0;
     if (this.#isPaused || this.#socket === null || ++this.#silentTicks <= this.#silentTicksMax) return;
-    this.#retryableRequest = null;
+    this.#mayBeStale = false;
     this.#fail(new UpstreamTimeout('the upstream sent nothing for too long'));
   }
 
@@ -169,6 +203,7 @@ export class Http1Connection implements UpstreamConnection, ResponseSink, BodySe
 
   onBodyFailed(error: Error): void {
     this.#sender = null;
+    this.#mayBeStale = false;
     this.#fail(error);
   }
 
@@ -188,59 +223,43 @@ export class Http1Connection implements UpstreamConnection, ResponseSink, BodySe
 
   /** Must not capture the first call: the dialer keeps this function for the socket's lifetime. */
   readonly #onOpen = (error: Error | null, socket: Socket | null): void => {
-    const first = this.#pendingRequest!;
-    this.#pendingRequest = null;
+    if (this.#isDestroyed) {
+      socket?.destroy();
+      return;
+    }
     if (error !== null) {
       this.#fail(error);
       return;
     }
     this.#attach(socket!);
-    if (this.#isDestroyed) socket!.destroy();
-    else this.#send(first);
+    this.#silentTicks = 0;
+    this.#silentTicksMax = this.#timeouts.idleTicks;
+    this.#reportConnected(null);
   };
 
   #attach(socket: Socket): void {
     this.#socket = socket;
-    // Ignores events of a socket that a retry has replaced.
-    const onSocketClosed = (): void => void (this.#socket === socket && this.#onSocketClosed());
-    socket.on('end', onSocketClosed);
-    socket.on('close', onSocketClosed);
-    socket.on('error', (error) => void (this.#socket === socket && this.#fail(error)));
+    socket.on('end', this.#onSocketClosed);
+    socket.on('close', this.#onSocketClosed);
+    socket.on('error', (error) => this.#fail(error));
+    // Without a reader the socket would not notice that the upstream closes it.
+    if (this.#isForUpgrade) socket.on('data', this.#onUnrequestedData);
   }
 
-  #send(request: EncodedRequest): void {
-    const { method, head, body } = request;
-    const socket = this.#socket!;
-    this.#handler!.onConnect(this.#abort);
-    if (this.#isDestroyed) return;
-    this.#reader.begin(method);
-    this.#closesAfterCall = request.closesConnection;
-    this.#silentTicks = 0;
-    this.#silentTicksMax = this.#timeouts.headTicks;
-    if (body === null) {
-      socket.write(head, 'latin1');
-    } else if (!Buffer.isBuffer(body)) {
-      socket.write(head, 'latin1');
-      this.#sender = new RequestBodySender(socket, body, request.streamedBytes, this);
-      this.#sender.start();
-    } else if (body.length <= JOINED_BYTES_MAX) {
-      socket.write(head + body.toString('latin1'), 'latin1');
-    } else {
-      socket.cork();
-      socket.write(head, 'latin1');
-      socket.write(body);
-      socket.uncork();
-    }
+  #reportConnected(error: Error | null): void {
+    const done = this.#onConnected;
+    this.#onConnected = null;
+    done?.(error);
   }
 
   readonly #onRead = (length: number, bytes: Uint8Array): boolean => {
-    this.#retryableRequest = null;
+    this.#mayBeStale = false;
     try {
       this.#reader.push(bytes as Buffer, length);
     } catch (error) {
       this.#fail(error as Error);
     }
-    if (this.#handler === null && !this.#reader.isConnectionReusable) this.#destroy();
+    if (this.#handler === null && !this.#reader.isConnectionReusable) this.#onUnrequestedData();
     return !this.#isPaused;
   };
 
@@ -251,15 +270,17 @@ export class Http1Connection implements UpstreamConnection, ResponseSink, BodySe
   };
 
   readonly #abort = (error?: Error): void => {
-    this.#retryableRequest = null;
+    this.#mayBeStale = false;
     this.#fail(error ?? new ConnectionLost('aborted'));
   };
 
-  #onSocketClosed(): void {
+  readonly #onSocketClosed = (): void => {
     if (this.#isDestroyed) return;
     if (!this.#reader.end()) this.#fail(new ConnectionLost('the upstream closed the connection'));
     else this.#destroy();
-  }
+  };
+
+  readonly #onUnrequestedData = (): void => this.#fail(new ConnectionLost('the upstream sent bytes before a request'));
 
   /** Prepares for the next call. */
   #becomeIdle(paused: boolean): void {
@@ -267,7 +288,6 @@ export class Http1Connection implements UpstreamConnection, ResponseSink, BodySe
     // response. So the state here can be paused, and the socket must resume.
     if (paused) this.#socket!.resume();
     const { idleTicks, idleTicksMax, ageTicks, ticksPerSec } = this.#timeouts;
-    this.#isReused = true;
     const announcedSec = this.#reader.keepAliveSec;
     if (this.#ageTicks >= ageTicks || (announcedSec !== -1 && announcedSec <= KEEP_ALIVE_MARGIN_SEC)) {
       this.#destroy();
@@ -279,31 +299,12 @@ export class Http1Connection implements UpstreamConnection, ResponseSink, BodySe
   }
 
   #fail(error: Error): void {
-    if (this.#retryableRequest !== null && !this.#isDestroyed) {
-      this.#retryOnNewSocket(this.#retryableRequest);
-      return;
-    }
     const handler = this.#handler;
     this.#handler = null;
+    if (handler !== null) this.#wasStale = this.#mayBeStale;
     this.#destroy();
+    this.#reportConnected(error);
     handler?.onError(error);
-  }
-
-  /**
-   * Retries on a new socket. The upstream had closed the idle connection before the request arrived, which says nothing
-   * about its health.
-   */
-  #retryOnNewSocket(request: EncodedRequest): void {
-    const dead = this.#socket!;
-    this.#retryableRequest = null;
-    this.#socket = null;
-    dead.destroy();
-    this.#reader.stop();
-    this.#reader = new ResponseParser(this);
-    this.#isReused = false;
-    this.#ageTicks = 0;
-    this.#pendingRequest = request;
-    this.#open({ buffer: readBuffer, callback: this.#onRead }, this.#onOpen);
   }
 
   #destroy(): void {
@@ -313,7 +314,6 @@ export class Http1Connection implements UpstreamConnection, ResponseSink, BodySe
     this.#reader.stop();
     this.#sender?.stop();
     this.#sender = null;
-    if (isStream(this.#pendingRequest?.body)) this.#pendingRequest.body.destroy();
     this.#socket?.destroy();
     this.#owner.onClosed(this);
   }
@@ -352,7 +352,7 @@ const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT'
  * Whether sending the request twice has the effect of sending it once: idempotent method, and no condition that the
  * first one may have changed. A streamed body cannot be sent twice.
  */
-function canRetry({ method, headers, body }: UpstreamRequest): boolean {
+export function isRepeatable({ method, headers, body }: UpstreamRequest): boolean {
   if (!IDEMPOTENT.has(method) || isStream(body)) return false;
   for (let i = 0; i < headers.length; i += 2) if (/^if-/i.test(headers[i]!)) return false;
   return true;

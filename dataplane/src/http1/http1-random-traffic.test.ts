@@ -4,6 +4,7 @@ import { createServer as createTlsServer } from 'node:tls';
 import { expect, test } from 'vitest';
 import { ConnectionPools } from '../upstream/connections/connection-pools-per-origin-and-owner.js';
 import {
+  acquireConnection,
   type Certificate,
   createCertificate,
   createLocalDialer,
@@ -103,7 +104,7 @@ test.each([
     const repeats = random(4) === 0 ? 1 + random(40_000) : random(50);
     const aborts = random(8) === 0;
     const pauses = random(3) === 0;
-    const call = new RecordedRequest(pools.acquire(origin, guarded ? TENANT : null, OWNER), {
+    const call = new RecordedRequest(acquireConnection(pools, origin, guarded ? TENANT : null, OWNER), {
       path: `/${kind}/${id}/${repeats}`,
     });
     if (pauses) call.accepts = false;

@@ -260,14 +260,25 @@ test('a response during the send completes the call and closes the connection', 
   expect([call.completed, scene.socket.destroyed, scene.connection.isUsable]).toEqual([1, true, false]);
 });
 
-test('bytes before the first request close the connection after its call', () => {
+test('bytes before the first request close the connection, which never carries a call', () => {
   const scene = new ConnectionHarness(true);
   const call = scene.call();
   scene.receive(`${OK}content-length: 8\r\n\r\nsmuggled`);
   scene.finishConnect();
-  expect(call.heads).toEqual([]);
-  scene.receive(`${OK}content-length: 4\r\n\r\ntrue`);
-  expect([call.body.toString(), call.completed, scene.socket.destroyed]).toEqual(['true', 1, true]);
+  expect([call.heads, call.errors, scene.socket.written, scene.socket.destroyed]).toEqual([[], 1, '', true]);
+  const held = new ConnectionHarness();
+  held.connection.connect(() => {});
+  held.receive('x');
+  expect([held.connection.isUsable, held.socket.destroyed, held.closedCount]).toEqual([false, true, 1]);
+});
+
+test('closes an unused connection after the idle timeout', () => {
+  const scene = new ConnectionHarness();
+  scene.connection.connect(() => {});
+  scene.tick(TIMEOUTS.idleTicks);
+  expect(scene.connection.isUsable).toBe(true);
+  scene.tick(1);
+  expect([scene.connection.isUsable, scene.socket.destroyed, scene.closedCount]).toEqual([false, true, 1]);
 });
 
 test('ignores socket errors after the end of a call', () => {

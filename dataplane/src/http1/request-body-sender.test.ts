@@ -4,7 +4,12 @@ import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
 import { RawUpstream } from '../call/testing/raw-peer-fixture.js';
 import { ConnectionPools, classifyFailure } from '../upstream/connections/connection-pools-per-origin-and-owner.js';
-import { createLocalDialer, OWNER, RecordedRequest } from '../upstream/testing/dialer-recorder-certificate-fixture.js';
+import {
+  acquireConnection,
+  createLocalDialer,
+  OWNER,
+  RecordedRequest,
+} from '../upstream/testing/dialer-recorder-certificate-fixture.js';
 import { parseRequestWithNode } from './testing/node-request-parser-fixture.js';
 import type { UpstreamRequest } from './upstream-request-interface.js';
 
@@ -29,7 +34,7 @@ async function start(headersTimeoutMs = 60_000) {
     () => upstream.stop(),
   );
   const send = (given: Partial<UpstreamRequest> = {}): RecordedRequest =>
-    new RecordedRequest(pools.acquire(upstream.origin, null, OWNER), { method: 'POST', ...given });
+    new RecordedRequest(acquireConnection(pools, upstream.origin, null, OWNER), { method: 'POST', ...given });
   return { upstream, send };
 }
 

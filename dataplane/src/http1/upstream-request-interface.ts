@@ -1,4 +1,5 @@
 /** The interfaces of one request to an upstream: the request, its response handler and its connection. */
+import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 
 export interface UpstreamRequest {
@@ -21,15 +22,33 @@ export interface UpstreamResponseHandler {
   onError(error: Error): void;
 }
 
-/** A connection reserved for one request. */
+/** A connection reserved for one request. Nothing may be sent before the limits have admitted the call. */
 export interface UpstreamConnection {
+  /** Whether the connection stands: TCP, and TLS where the origin has it. */
+  readonly isConnected: boolean;
+  /** False once the connection has closed; it never carries a request then. */
+  readonly isUsable: boolean;
+  /** Connects. Calls `done` once, in a later turn of the event loop. Only where {@link isConnected} is false. */
+  connect(done: (error: Error | null) => void): void;
   /**
-   * Sends the request. An invalid request is reported to the handler's onError, or thrown (`isInvalidRequest` of
-   * upstream/connections/connection-pools-per-origin-and-owner.ts).
+   * Sends the request over the standing connection, in this turn of the event loop. Throws for an invalid request before
+   * any byte is sent (`isInvalidRequest` of upstream/connections/connection-pools-per-origin-and-owner.ts).
    */
   dispatch(call: UpstreamRequest, handler: UpstreamResponseHandler): void;
+  /**
+   * Hands the standing connection of an upgrade over to the handshake of a WebSocket, which sends it in this turn of the
+   * event loop. The pools forget the connection.
+   */
+  takeSocket(): Socket;
   /** Every byte of the request was passed to the operating system. */
   readonly isRequestSent: boolean;
-  /** Gives the connection back. Call once, after the last event. */
+  /** The connection waited in a pool, so the upstream may have closed it unseen. */
+  readonly isKept: boolean;
+  /**
+   * The connection was kept, and the upstream closed it before the first byte of its response. That says
+   * nothing about the upstream's health.
+   */
+  readonly wasStale: boolean;
+  /** Gives the connection back; one on which nothing was sent is kept. Call once, after the last event. */
   release(): void;
 }

@@ -2,10 +2,10 @@
  * The stages of a call (`/v1/proxy/…`) in their order.
  *
  *   accept → target → authenticate → route → policy → reservation plan → org slot → circuit precheck → buffer body
- *     → body models → circuit → recheck access → admit → forward → relay → settle → last byte
+ *     → body models → circuit → recheck access → connect → recheck access → admit → forward → relay → settle → last byte
  *
  * A rejection in any stage up to `admit` sends its response and ends the call. Admission is the last step before the
- * first byte goes upstream, so an agent that delays its body outlives neither a limit nor a revocation.
+ * first byte goes upstream, so neither a delayed body nor a slow connect outlives a limit or a revocation.
  */
 
 import type { Breakers } from '../breaker/breakers-interface.js';
@@ -13,6 +13,7 @@ import type { CallMetering } from '../call/call-metering-interface.js';
 import type { CallMetrics } from '../call/call-metrics-interface.js';
 import type { FailureHandler } from '../call/failure-handler.js';
 import { Pipeline } from '../call/pipeline.js';
+import { createResend, type Resend } from '../call/resend.js';
 import type { Settle } from '../call/settle.js';
 import { type AcquireSlot, createAcquireSlotStage } from '../call/stages/acquire-slot.js';
 import { createAdmitStage } from '../call/stages/admit.js';
@@ -20,6 +21,7 @@ import { type AuthenticateDeps, createAuthenticateStage } from '../call/stages/a
 import { createBufferBodyStage } from '../call/stages/buffer-body.js';
 import { createBreakerPrecheckStage, createBreakerStage } from '../call/stages/check-breaker.js';
 import { checkBodyModels, checkCallPolicy } from '../call/stages/check-call-policy.js';
+import { type ConnectDeps, createDialStage, createTakeConnectionStage } from '../call/stages/connect.js';
 import { createForwardStage } from '../call/stages/forward.js';
 import { createRecheckAccessStage } from '../call/stages/recheck-access.js';
 import { precheckCostBoundStage } from '../call/stages/reject-unbounded-cost.js';
@@ -30,11 +32,11 @@ import { GatewayUrlResolver } from '../response/gateway-url.js';
 import { IdleFlushTimer } from '../response/idle-flush-timer.js';
 import { planResponse } from '../response/plan-response.js';
 import type { RelayDeps } from '../response/relay.js';
-import type { ConnectionPools } from '../upstream/connections/connection-pools-per-origin-and-owner.js';
 
 /** Dependencies of every pipeline. */
 export interface PipelineDeps
-  extends Pick<AuthenticateDeps, 'contexts' | 'unauthenticatedLimiter' | 'onAuthenticated'> {
+  extends Pick<AuthenticateDeps, 'contexts' | 'unauthenticatedLimiter' | 'onAuthenticated'>,
+    Pick<ConnectDeps, 'pools' | 'dialLimiter'> {
   readonly counters: Pick<Counters, 'admit' | 'growReservation' | 'settle' | 'peek'>;
   readonly breakers: Breakers;
   readonly acquireOrgSlot: AcquireSlot;
@@ -56,7 +58,6 @@ interface ProxyPipelineDeps extends PipelineDeps {
     readonly editedBodiesBytesMax: number;
   };
   readonly metering: CallMetering;
-  readonly pools: Pick<ConnectionPools, 'acquire'>;
   readonly metrics: Pick<CallMetrics, 'onStreamOpened'>;
   readonly settle: Settle;
   readonly gcPacer: RelayDeps['gcPacer'];
@@ -70,14 +71,14 @@ export function createProxyPipeline(deps: ProxyPipelineDeps): Pipeline {
     breakers,
     counters,
     metering,
-    pools,
+    dialLimiter,
     options,
     onAuthenticated,
     failures,
   } = deps;
   const bodyMemory = createBufferedBodyShare(options.editedBodiesBytesMax, options.editedBodyBytesMax);
   return new Pipeline(
-    (advance) => ({
+    (advance, connectAgain) => ({
       unrouted: [
         parseRequestTarget,
         createAuthenticateStage({
@@ -105,23 +106,23 @@ export function createProxyPipeline(deps: ProxyPipelineDeps): Pipeline {
         checkBodyModels,
         createBreakerStage(breakers, advance),
         createRecheckAccessStage(contexts, advance),
-        createAdmitStage(counters, metering, advance),
-        createForwardStage(pools, metering, counters, createRelayDeps(deps), failures),
+      ],
+      sending: [
+        createTakeConnectionStage(deps, advance),
+        createDialStage(deps, advance),
+        createRecheckAccessStage(contexts, advance),
+        createAdmitStage(counters, metering, dialLimiter, advance),
+        createForwardStage(metering, counters, createRelayDeps(deps, createResend(connectAgain)), failures),
       ],
     }),
     failures.onInternalError,
   );
 }
 
-function createRelayDeps({
-  breakers,
-  metering,
-  metrics,
-  settle,
-  failures,
-  gcPacer,
-  options,
-}: ProxyPipelineDeps): RelayDeps {
+function createRelayDeps(
+  { breakers, metering, metrics, settle, failures, gcPacer, options }: ProxyPipelineDeps,
+  resend: Resend,
+): RelayDeps {
   const gatewayUrl = new GatewayUrlResolver(options.publicUrl, options.trustedProxyCidrs);
   return {
     planResponse: (exchange, status, rawHeaders) => {
@@ -131,7 +132,12 @@ function createRelayDeps({
       return plan;
     },
     settle,
-    onFailureBeforeHead: (exchange, error) => failures.settleAndRespondToFailure(exchange, error),
+    onFailureBeforeHead: (exchange, error) => {
+      const { connection, repeatable } = exchange.upstreamCall;
+      if (repeatable !== null && connection!.wasStale)
+        resend(exchange, (rejection) => failures.settleAndRespondToFailedRetry(exchange, rejection));
+      else failures.settleAndRespondToFailure(exchange, error);
+    },
     onFailureAfterHead: (exchange, error) => failures.setErrorClassAfterHead(exchange, error),
     releaseConnection: (exchange) => exchange.upstreamCall.connection?.release(),
     gcPacer,

@@ -19,6 +19,7 @@ export function createSelfPipeline(deps: PipelineDeps): Pipeline {
         createSelfStatusStage(counters, breakers),
       ],
       routed: [],
+      sending: [],
     }),
     failures.onInternalError,
   );

@@ -1,7 +1,7 @@
 /** With a hard budget, a call is admitted only when its body bounds its cost. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createContext, createUpstream, GATEWAY_TOKEN, ProxyFixture } from '../call/testing/proxy-fixture.js';
-import { connectRaw, RawUpstream } from '../call/testing/raw-peer-fixture.js';
+import { connectRaw, RawUpstream, waitUntil } from '../call/testing/raw-peer-fixture.js';
 import { createTestLimits } from '../limits/testing/agent-limits-fixture.js';
 
 let upstream: RawUpstream;
@@ -33,16 +33,16 @@ function budgeted(usageFormat: 'openai' | 'none', usesBudget = true): void {
 /** Status and body of a rejection; null: the call has reached the provider. */
 async function refused(path: string, body: object | string): Promise<[number, Record<string, unknown>] | null> {
   const text = typeof body === 'string' ? body : JSON.stringify({ model: 'gpt-5', ...body });
-  const seen = upstream.connections.length;
+  const seen = upstream.text.length;
   const agent = await connectRaw(gateway.port);
   agent.send(
     `POST /v1/proxy/openai${path} HTTP/1.1\r\nHost: gw\r\nAuthorization: Bearer ${GATEWAY_TOKEN}\r\n` +
       `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
   );
   const answered = agent.waitUntil(() => /\r\n\r\n\{.*\}$/s.test(agent.text));
-  const reached = upstream.connection(seen);
+  const reached = waitUntil(() => upstream.text.length > seen || agent.closed);
   await Promise.race([answered, reached]);
-  if (upstream.connections.length > seen) {
+  if (upstream.text.length > seen) {
     agent.socket.destroy();
     return null;
   }

@@ -54,6 +54,24 @@ export function precheckCostBound(exchange: RoutedExchange): Rejection | null {
 }
 
 /**
+ * Returns the nano-dollars that the call must reserve beyond what it has reserved, or why it cannot be admitted; 0 without
+ * a hard budget. Runs when the body is complete, once for each context.
+ */
+export function computeMissingReservation(
+  exchange: RoutedExchange,
+  metering: Pick<CallMetering, 'maxCostNanos'>,
+): number | Rejection {
+  const { admission } = exchange;
+  if (!exchange.routed.context.agentLimits.hardBudget) return 0;
+  if (admission.neededNanos === null) {
+    const needed = computeReservation(exchange, metering);
+    if (typeof needed !== 'number') return needed;
+    admission.neededNanos = needed;
+  }
+  return Math.max(0, admission.neededNanos - admission.reservedNanos);
+}
+
+/**
  * Returns nano-dollars, or why the call cannot be admitted; 0 without a hard budget. Runs when the body is complete.
  * Sets `reservedOutput`.
  */
@@ -72,7 +90,7 @@ export function computeReservation(
   }
   // The budget became a hard budget while the call was in flight: the body of a retry will be read.
   if (exchange.admission.bodyModels === null || exchange.body === null) return REJECTIONS.contextsUnavailable;
-  const body = exchange.body.peekWhole();
+  const body = exchange.upstreamCall.repeatable?.body ?? exchange.body.peekWhole();
   const path = normalizePath(target.providerPath);
   const isForm = body[0] === 0x2d; // a form begins with a dash
   const facts = isForm

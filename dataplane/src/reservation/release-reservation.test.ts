@@ -61,7 +61,7 @@ test('reservation: is released when the agent disconnects during admission, and 
   expect(gateway.settlements).toEqual([]);
   held[0]!();
   expect(givenBack()).toEqual([[HOLD, 0]]);
-  expect([gateway.records.length, upstream.connections.length]).toEqual([0, 0]);
+  expect([gateway.records.length, upstream.text]).toEqual([0, '']);
 });
 
 test('reservation: is released when access is revoked after admission, and no call is made', async () => {
@@ -70,7 +70,7 @@ test('reservation: is released when access is revoked after admission, and no ca
   const agent = await called();
   await agent.waitForText('HTTP/1.1 403 ');
   expect(givenBack()).toEqual([[HOLD, 0]]);
-  expect([gateway.records.length, upstream.connections.length]).toEqual([0, 0]);
+  expect([gateway.records.length, upstream.text]).toEqual([0, '']);
 });
 
 test.each([false, true])('reservation: a rejected call has none to release (later: %s)', async (later) => {

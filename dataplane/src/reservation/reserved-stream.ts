@@ -12,7 +12,7 @@
 
 import type { CallMetering } from '../call/call-metering-interface.js';
 import type { RoutedExchange } from '../call/exchange.js';
-import { releaseLateReservationGrowth } from '../call/settle.js';
+import { releaseLateReservation } from '../call/settle.js';
 import type { UpstreamResponseHandler } from '../http1/upstream-request-interface.js';
 import type { Counters } from '../limits/counters-interface.js';
 import type { Relay } from '../response/relay.js';
@@ -119,7 +119,7 @@ export class ReservedStream implements UpstreamResponseHandler {
     const exchange = this.#exchange;
     this.#isGrowing = false;
     if (exchange.settled) {
-      if (granted) releaseLateReservationGrowth(this.#counters, exchange, nanos);
+      if (granted) releaseLateReservation(this.#counters, exchange, nanos);
       if (this.#isUpstreamComplete) this.#relay.onComplete(); // frees the connection
       return;
     }

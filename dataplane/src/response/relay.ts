@@ -81,11 +81,10 @@ export class Relay implements IdleResponse {
   }
 
   onConnect(abort: (error?: Error) => void): void {
-    if (this.#exchange.isFinished) {
-      abort(CLIENT_ABORTED);
-      return;
-    }
-    this.#exchange.upstreamCall.requestSent = true;
+    const exchange = this.#exchange;
+    exchange.upstreamCall.requestSent = true;
+    exchange.upstreamCall.onResendRejected = null;
+    if (!exchange.wasForwarded) exchange.advanceTo(Phase.FORWARDED);
     this.#abortUpstream = abort;
   }
 
@@ -93,6 +92,7 @@ export class Relay implements IdleResponse {
     if (status < 200) return; // informational: dropped (docs/contract.md#request-framing)
     const exchange = this.#exchange;
     if (!exchange.isFinished) exchange.advanceTo(Phase.RESPONDING);
+    exchange.upstreamCall.repeatable = null;
     exchange.upstreamCall.respondedAtPerfMs = performance.now();
     exchange.upstreamCall.status = status;
     exchange.response.status = status;

@@ -330,7 +330,7 @@ const ENDINGS: Readonly<Record<string, () => Promise<void>>> = {
 
 test.each(Object.keys(ENDINGS))('shared memory: %s: releases its slot and its bytes once', async (ending) => {
   const taken: number[] = [];
-  gateway.onAdmit = () => void taken.push(gateway.server.webSocketSlotsUsed);
+  gateway.onPeek = () => void taken.push(gateway.server.webSocketSlotsUsed);
   await ENDINGS[ending]!();
   await waitUntil(() => gateway.server.webSocketSlotsUsed === 0 && gateway.server.inflight === 0 && taken.length > 0);
   expect([Math.max(...taken), gateway.server.webSocketBytes, gateway.bugs]).toEqual([1, 0, 0]);

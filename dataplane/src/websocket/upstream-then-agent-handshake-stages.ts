@@ -8,11 +8,11 @@ import { noop } from '@acg/base/noop';
 import { Phase, type RoutedExchange } from '../call/exchange.js';
 import type { FailureHandler } from '../call/failure-handler.js';
 import { DONE, NEXT, type RoutedStage, WAIT } from '../call/pipeline.js';
+import { type Resend, replaceClosedConnection } from '../call/resend.js';
 import type { Settle } from '../call/settle.js';
 import type { UpgradeCorkContext } from '../listener/upgrade-cork-context.js';
 import { REJECTIONS, type Rejection } from '../rejection/rejections.js';
 import { getMaskForms } from '../response/plan-response.js';
-import type { ConnectionPools } from '../upstream/connections/connection-pools-per-origin-and-owner.js';
 import { connectUpstreamWebSocket } from '../upstream/connections/open-upstream-websocket.js';
 import { injectCredential } from '../upstream/credentials/inject-credential.js';
 import { filterRequestHeaders } from '../upstream/filter-request-headers.js';
@@ -24,10 +24,15 @@ import { type LingerTimeouts, type SessionUserData, WebSocketSession } from './w
 
 export interface UpgradeDeps {
   readonly corkContext: Pick<UpgradeCorkContext, 'cork'>;
-  readonly pools: Pick<ConnectionPools, 'dialUnpooled'>;
   readonly handshakeTimeoutMs: number;
   readonly settle: Settle;
-  readonly failures: Pick<FailureHandler, 'settleAndRespondToFailure' | 'settleAndRespond'>;
+  readonly failures: Pick<
+    FailureHandler,
+    | 'settleAndRespond'
+    | 'settleAndRespondToConnectFailure'
+    | 'settleAndRespondToFailedRetry'
+    | 'settleAndRespondToFailure'
+  >;
   /** The process is about to stop: no session opens any more. */
   readonly isDraining: () => boolean;
   /** The upstream accepted the handshake. Reports its health now, not only when the session ends. */
@@ -52,26 +57,33 @@ export const checkWebSocketAllowed: RoutedStage = (exchange) => {
   return DONE;
 };
 
-export function createUpgradeStage(deps: UpgradeDeps): RoutedStage {
+export function createUpgradeStage(deps: UpgradeDeps, resend: Resend): RoutedStage {
   return (exchange) => {
     if (exchange.access.revoked) {
       exchange.reject(REJECTIONS.accessRevoked); // Revoked while the counter store was called.
       return DONE;
     }
-    const { context, target, upstream, tokenPosition: position } = exchange.routed;
+    const { upstreamCall } = exchange;
+    const connection = upstreamCall.heldConnection!;
+    if (!connection.isUsable) return replaceClosedConnection(exchange, deps.failures);
+    const { target, upstream, tokenPosition: position } = exchange.routed;
     const headers = filterRequestHeaders(exchange.request.headers, position, upstream.injection);
     if (upstream.isTenantAddress) headers.push(LOOP_HEADER, createLoopEntry(upstream.accountId));
     const query = injectCredential(headers, target.query, upstream.injection, position);
     const path = joinUpstreamPath(upstream.basePath, target.providerPath);
-    exchange.advanceTo(Phase.FORWARDED);
-    exchange.upstreamCall.dispatchedAtPerfMs = performance.now();
+    if (!exchange.wasForwarded) exchange.advanceTo(Phase.FORWARDED);
+    upstreamCall.dispatchedAtPerfMs ||= performance.now() - upstreamCall.connectMs;
+    upstreamCall.heldConnection = null;
+    upstreamCall.repeatable = connection.isKept ? { body: null } : null;
+    upstreamCall.onResendRejected = null;
+    exchange.admission.unusedSincePerfMs = 0;
     const socket = connectUpstreamWebSocket(
       {
         origin: upstream.origin,
         path: query === null ? path : `${path}?${query}`,
         headers: removeHandshakeHeaders(headers),
         protocols: parseProtocols(exchange.handshake!.protocols),
-        dial: (done) => deps.pools.dialUnpooled(upstream.origin, upstream.isTenantAddress ? context.orgId : null, done),
+        connection: connection.takeSocket(),
         handshakeTimeoutMs: deps.handshakeTimeoutMs,
         messageBytesMax: deps.messageBytesMax,
       },
@@ -99,11 +111,14 @@ export function createUpgradeStage(deps: UpgradeDeps): RoutedStage {
         },
         onRejected: (response) => void forwardUpstreamRejection(exchange, response, deps),
         onError: (error) => {
-          if (!exchange.isFinished) deps.failures.settleAndRespondToFailure(exchange, error);
+          if (exchange.isFinished) return;
+          if (upstreamCall.repeatable !== null && isConnectionLost(error))
+            resend(exchange, (rejection) => deps.failures.settleAndRespondToFailedRetry(exchange, rejection));
+          else deps.failures.settleAndRespondToFailure(exchange, error);
         },
       },
     );
-    exchange.upstreamCall.operation = { abort: () => socket.terminate() };
+    upstreamCall.operation = { abort: () => socket.terminate() };
     return WAIT;
   };
 }
@@ -165,6 +180,10 @@ function createUpgradeRejection(status: number, body: string): Rejection {
   const text = JSON.stringify({ error: message, message, providerAnswer: body });
   return { reason: 'upgrade_refused', status, statusLine, message, body: text, headers: [], closesConnection: true };
 }
+
+/** The connection closed without a response. */
+const isConnectionLost = (error: Error): boolean =>
+  ['ECONNRESET', 'EPIPE'].includes((error as NodeJS.ErrnoException).code ?? '');
 
 const HANDSHAKE_HEADERS: ReadonlySet<string> = new Set([
   'sec-websocket-key',

@@ -18,6 +18,7 @@ import {
   createUpstream,
   ProxyFixture,
 } from '@acg/dataplane/call/testing/proxy-fixture';
+import { RawUpstream } from '@acg/dataplane/call/testing/raw-peer-fixture';
 import { createTestLimits } from '@acg/dataplane/limits/testing/agent-limits-fixture';
 import { CallCostCalculator } from '@acg/dataplane/pricing/call-cost-calculator';
 import fc from 'fast-check';
@@ -43,8 +44,8 @@ const VENDORS = ['openai', 'anthropic'] as const;
 type Vendor = (typeof VENDORS)[number];
 
 /** The built-in provider, or a custom provider with the same format below its own path. */
-const upstreamFor = (vendor: Vendor, custom: boolean) =>
-  createUpstream('http://127.0.0.1:9', {
+const upstreamFor = (origin: string, vendor: Vendor, custom: boolean) =>
+  createUpstream(origin, {
     providerSlug: custom ? `own-${vendor}` : vendor,
     publicSlug: custom ? `own-${vendor}` : vendor,
     isCustom: custom,
@@ -52,8 +53,9 @@ const upstreamFor = (vendor: Vendor, custom: boolean) =>
     priceProvider: custom ? '' : vendor,
     modelCalls: custom ? customModelCalls(vendor) : vendor === 'openai' ? OPENAI_CALLS : ANTHROPIC_CALLS,
   });
-const upstreams = VENDORS.flatMap((vendor) => [upstreamFor(vendor, false), upstreamFor(vendor, true)]);
 
+/** Accepts connections and gets no request. */
+let provider: RawUpstream;
 let gateway: ProxyFixture;
 let agent: Agent;
 
@@ -66,6 +68,8 @@ beforeAll(async () => {
     hardBudget: true,
     defaultMaxOutputTokens: DEFAULT_RESERVED_OUTPUT_TOKENS,
   });
+  provider = await RawUpstream.start();
+  const upstreams = VENDORS.flatMap((vendor) => [false, true].map((own) => upstreamFor(provider.origin, vendor, own)));
   const context = createContext(upstreams, { agentLimits: limits, unassignedProviders: new Set() });
   const metering = new ProviderMetering(prices, { appendDeferredUsage: () => {} }, MAX_EDITED_BODY_BYTES);
   gateway = await ProxyFixture.start(context, {}, metering);
@@ -74,6 +78,8 @@ beforeAll(async () => {
 afterAll(async () => {
   agent.destroy();
   await gateway.stop();
+  expect(provider.text).toBe('');
+  provider.stop();
 });
 
 interface CallCase {
@@ -119,7 +125,12 @@ const escapeLetter = (letter: string): string => `%${letter.charCodeAt(0).toStri
 
 function worstCaseCostOf({ vendor, custom, path, body }: CallCase): number {
   const call = { vendor, path, model: String(body.model), body };
-  return worstCaseCostNanos(call, prices, upstreamFor(vendor, custom ?? false), DEFAULT_RESERVED_OUTPUT_TOKENS);
+  return worstCaseCostNanos(
+    call,
+    prices,
+    upstreamFor(provider.origin, vendor, custom ?? false),
+    DEFAULT_RESERVED_OUTPUT_TOKENS,
+  );
 }
 
 /** A rejection because the call cannot be bounded or its body is ambiguous. */

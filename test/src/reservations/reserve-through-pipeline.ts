@@ -16,7 +16,7 @@ interface EncodedCall {
   readonly body: Buffer;
 }
 
-/** `gateway` must reject every admission, so that no upstream is needed. */
+/** `gateway` must reject every admission; its upstream has to accept connections, and gets no request. */
 export async function reserveThroughPipeline(
   gateway: ProxyFixture,
   agent: Agent,

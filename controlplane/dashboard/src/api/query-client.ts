@@ -60,7 +60,8 @@ const isTimeout = ({ cause }: Error): boolean => cause instanceof Error && cause
 
 /**
  * Restores the focus of a button that was disabled while its request was pending. Disabling a focused button moves the
- * focus to the page's start, which loses a keyboard user's position. Does nothing if the focus has moved elsewhere.
+ * focus to the page's start, which loses a keyboard user's position; the second press of a double click then moves it
+ * to the dialog around the button. Does nothing if the focus has moved elsewhere.
  */
 function restoreFocusWhenEnabled(): void {
   const button = document.activeElement;
@@ -68,7 +69,7 @@ function restoreFocusWhenEnabled(): void {
   const observer = new MutationObserver(() => {
     if (button.disabled) return;
     observer.disconnect();
-    if (document.activeElement === document.body) button.focus({ preventScroll: true });
+    if (document.activeElement?.contains(button) === true) button.focus({ preventScroll: true });
   });
   observer.observe(button, { attributes: true, attributeFilter: ['disabled'] });
 }

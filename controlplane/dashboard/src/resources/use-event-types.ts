@@ -19,7 +19,9 @@ export function useEventTypes() {
     types,
     titleOf: (event: EventName): string => find(event)?.title ?? event,
     /** Whether the event is an alert, not a routine change by the users themselves. */
-    needsAttention: (event: EventName): boolean =>
-      find(event) === undefined ? isError : find(event)!.severity !== 'info',
+    needsAttention: (event: EventName): boolean => {
+      const type = find(event);
+      return type === undefined ? isError : type.severity !== 'info';
+    },
   };
 }

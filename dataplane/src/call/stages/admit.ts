@@ -1,25 +1,35 @@
 /**
- * Checks all limits in one atomic step: a rejected call consumes nothing. With a hard budget, the step also takes the
- * call's reservation.
+ * Checks all limits in one atomic step, once for every send: a rejected call consumes nothing. With a hard budget, the
+ * step also takes the call's reservation; a second send carries over the reservation of the first. The request must be
+ * sent in the event-loop turn of the positive answer.
  */
+
+import { WINDOW_MS } from '@acg/base/limit-definitions';
 import type { Admission, Counters } from '../../limits/counters-interface.js';
+import { DEFAULT_WINDOW_LENGTHS_MS } from '../../limits/limit-table.js';
 import { createLimitRejection } from '../../rejection/limit-rejection.js';
 import { REJECTIONS } from '../../rejection/rejections.js';
-import { computeReservation } from '../../reservation/compute-reservation.js';
+import { computeMissingReservation } from '../../reservation/compute-reservation.js';
 import type { CallMetering } from '../call-metering-interface.js';
+import type { DialLimiter } from '../dial-limiter.js';
 import { Phase, type RoutedExchange } from '../exchange.js';
 import { type Advance, DONE, NEXT, type RoutedStage, type StageResult, WAIT } from '../pipeline.js';
-import { releaseReservation } from '../settle.js';
+import { releaseLateReservation } from '../settle.js';
+
+/**
+ * How long an admission stays valid while its closed connection is replaced: as long as the store's minute is longer
+ * than a minute. A later send could be one too many in 60 s at the provider.
+ */
+const UNUSED_MS_MAX = DEFAULT_WINDOW_LENGTHS_MS.minute - WINDOW_MS.minute;
 
 export function createAdmitStage(
   counters: Pick<Counters, 'admit' | 'settle'>,
   metering: Pick<CallMetering, 'maxCostNanos'>,
+  dialLimiter: Pick<DialLimiter, 'release'>,
   advance: Advance,
 ): RoutedStage {
   const decide = (exchange: RoutedExchange, admission: Admission): StageResult => {
-    exchange.admission.result = admission;
     const { agentLimits: limits } = exchange.routed.context;
-    if (admission.outcome === 'admitted') exchange.admission.reservedNanos = admission.reservationNanos;
     const rejection =
       admission.outcome === 'unchecked' && limits.rejectsUnchecked
         ? REJECTIONS.limitsUnavailable
@@ -28,12 +38,18 @@ export function createAdmitStage(
       exchange.reject(rejection);
       return DONE;
     }
-    exchange.advanceTo(Phase.ADMITTED);
+    exchange.admission.result = admission;
+    if (admission.outcome === 'admitted') exchange.admission.reservedNanos += admission.reservationNanos;
+    if (exchange.phase < Phase.ADMITTED) exchange.advanceTo(Phase.ADMITTED);
     return NEXT;
   };
   return (exchange) => {
+    if (isStillAdmitted(exchange)) {
+      dialLimiter.release(exchange);
+      return NEXT;
+    }
     const { context, upstream } = exchange.routed;
-    const reservationNanos = context.agentLimits.hardBudget ? computeReservation(exchange, metering) : 0;
+    const reservationNanos = computeMissingReservation(exchange, metering);
     if (typeof reservationNanos !== 'number') {
       exchange.reject(reservationNanos);
       return DONE;
@@ -48,14 +64,18 @@ export function createAdmitStage(
         } else if (!exchange.hasEnded) {
           if (decide(exchange, admission) === NEXT) advance(exchange);
         } else if (admission.outcome === 'admitted') {
-          // The agent disconnected meanwhile: the call will not be settled.
           exchange.admission.result = admission;
-          exchange.admission.reservedNanos = admission.reservationNanos;
-          releaseReservation(counters, exchange);
+          releaseLateReservation(counters, exchange, admission.reservationNanos);
         }
       },
     );
     waiting = true;
+    // Only now: the precheck of the next call must come after this one in the store.
+    dialLimiter.release(exchange);
     return result;
   };
 }
+
+/** Nothing was sent under the last admission, because its connection had closed, and the next one stands soon enough. */
+const isStillAdmitted = ({ admission: { unusedSincePerfMs } }: RoutedExchange): boolean =>
+  unusedSincePerfMs > 0 && performance.now() - unusedSincePerfMs <= UNUSED_MS_MAX;

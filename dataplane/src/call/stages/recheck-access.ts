@@ -1,6 +1,6 @@
 /**
- * Checks key, agent, account and policy again directly before admission. They may have changed while a stage waited for
- * the body or for a probe lease.
+ * Checks key, agent, account and policy again, before a connection is opened and directly before admission. They may have
+ * changed while a stage waited for the body, for a probe lease or for the connection.
  */
 import type { Lookup } from '../../context/context-cache.js';
 import { getCallRules } from '../../policy/call-rules.js';
@@ -14,6 +14,7 @@ import { routeAndCheckUpstream } from './route.js';
 export function createRecheckAccessStage(contexts: ContextLookup, advance: Advance): RoutedStage {
   const decide = (exchange: RoutedExchange, lookup: Lookup): boolean => {
     exchange.access.revoked = false;
+    exchange.access.needsRecheck = false;
     const rejection = recheckAccess(exchange, lookup);
     if (rejection !== null) exchange.reject(rejection);
     return rejection === null;
@@ -35,7 +36,11 @@ function recheckAccess(exchange: RoutedExchange, lookup: Lookup): Rejection | nu
   if (refused !== null || lookup.context === context) return refused;
   const rerouted = routeAndCheckUpstream(exchange);
   if (rerouted !== null) return rerouted;
+  exchange.admission.neededNanos = null;
   const now = exchange.routed.upstream;
+  // The connection belongs to another account, and no other one may use it.
+  if (exchange.upstreamCall.heldConnection !== null && now.accountId !== upstream.accountId)
+    return REJECTIONS.contextsUnavailable;
   if (now.circuitKey !== upstream.circuitKey) {
     // The probe lease and the circuit's state belong to another origin. Only the key's name differs when the control
     // plane has an earlier release.

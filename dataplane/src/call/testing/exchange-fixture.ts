@@ -27,7 +27,7 @@ interface TestExchange {
 }
 
 export function createTestExchange({ request, routed, body, admission }: TestExchange): RoutedExchange {
-  const observer = { recordRejectionAndRelease: () => {}, onEnded: () => {} };
+  const observer = { recordRejectionAndRelease: () => {}, releaseConnection: () => {}, onEnded: () => {} };
   const exchange = new Exchange({} as AgentResponse, { ...REQUEST, ...request }, observer);
   exchange.body = (body as Exchange['body'] | undefined) ?? null;
   exchange.routed = routed as RouteResult;

@@ -16,7 +16,7 @@ import type {
   PeekRequest,
   Settlement,
 } from '@acg/dataplane/limits/counters-interface';
-import { LIMIT_TABLE, type LimitType } from '@acg/dataplane/limits/limit-table';
+import { AGENT_PROVIDER_ROWS, LIMIT_TABLE, type LimitType } from '@acg/dataplane/limits/limit-table';
 import type { UsageMeter, UsageReading } from '@acg/dataplane/metering/reading/response-usage-meter-interface';
 import type { MaxCostInput } from '@acg/dataplane/pricing/max-cost';
 import { type ProxyDeps, type ProxyOptions, ProxyServer } from '@acg/dataplane/proxy-server';
@@ -137,6 +137,16 @@ export const createRejectedAdmission = (type: LimitType, passesAtSec: number, sp
   };
 };
 
+const createUnusedSnapshot = ({ limits, providerSlugs }: PeekRequest): LimitSnapshot => ({
+  windows: providerSlugs.map((providerSlug) => ({
+    providerSlug,
+    remaining: AGENT_PROVIDER_ROWS.map((row) => limits.byRow[row]!),
+    resetAtSec: AGENT_PROVIDER_ROWS.map(() => null),
+    rejection: null,
+  })),
+  spends: limits.scopes.map(({ row }) => ({ row, spentNanos: 0, reservedNanos: 0 })),
+});
+
 /** The server with its fakes; a test may read and change every field while the server runs. */
 export class ProxyFixture {
   readonly records: IUsageRecord[] = [];
@@ -169,7 +179,10 @@ export class ProxyFixture {
   pendingAdmissions: (() => void)[] | null = null;
   /** Runs while the counter store is called. */
   onAdmit = (): void => {};
-  standing: LimitSnapshot | null = null;
+  /** Runs while the limits are prechecked. */
+  onPeek = (): void => {};
+  /** What prechecks and `/v1/self` find; null: the store is away, undefined: no limit is used. */
+  standing: LimitSnapshot | null | undefined = undefined;
   circuit: BreakerStatus | null = null;
   probe: string | null = 'lease-1';
   /** Not null: requests for a probe lease wait here for their result. */
@@ -199,11 +212,15 @@ export class ProxyFixture {
   readonly pools: ConnectionPools;
   readonly server: ProxyServer;
 
-  /** `metering`: null uses a fake, with a meter that counts bytes and a price that the test sets. */
+  /**
+   * `metering`: null uses a fake, with a meter that counts bytes and a price that the test sets. `deps` replace fakes of
+   * the server.
+   */
   constructor(
     options: Partial<ProxyOptions> = {},
     metering: CallMetering | null = null,
     timeouts: Partial<ConnectionPoolsOptions> = {},
+    deps: Partial<ProxyDeps> = {},
   ) {
     const own = createLocalDialer({ connectTimeoutMs: 30_000 });
     this.pools = new ConnectionPools({
@@ -218,7 +235,7 @@ export class ProxyFixture {
       },
       ...timeouts,
     });
-    this.server = new ProxyServer(this.#deps(options, metering ?? this.#fakeMetering()));
+    this.server = new ProxyServer({ ...this.#deps(options, metering ?? this.#fakeMetering()), ...deps });
   }
 
   static async start(
@@ -226,8 +243,9 @@ export class ProxyFixture {
     options: Partial<ProxyOptions> = {},
     metering: CallMetering | null = null,
     timeouts: Partial<ConnectionPoolsOptions> = {},
+    deps: Partial<ProxyDeps> = {},
   ): Promise<ProxyFixture> {
-    const fixture = new ProxyFixture(options, metering, timeouts);
+    const fixture = new ProxyFixture(options, metering, timeouts, deps);
     fixture.lookup = { context, rejection: null };
     fixture.port = await fixture.server.listen('127.0.0.1', 0, false);
     return fixture;
@@ -267,6 +285,7 @@ export class ProxyFixture {
         webSocketPoolBytes: 256 * MIB,
         lingerTimeouts: { lingerMs: 0, unreadLingerMs: 0 },
         handshakeTimeoutMs: 30_000,
+        connectTimeoutMs: 5_000,
         editedBodyBytesMax: 10 * 1024 * 1024,
         publicUrl: null,
         trustedProxyCidrs: [],
@@ -309,7 +328,8 @@ export class ProxyFixture {
         },
         peek: (request, done) => {
           this.limitPeeks.push(request);
-          done(this.standing);
+          this.onPeek();
+          done(this.standing === undefined ? createUnusedSnapshot(request) : this.standing);
         },
       },
       breakers: {

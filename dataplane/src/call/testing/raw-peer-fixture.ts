@@ -90,6 +90,11 @@ export class RawUpstream {
     return this.connections[index]!;
   }
 
+  /** What all connections have received. */
+  get text(): string {
+    return this.connections.map(({ text }) => text).join('');
+  }
+
   stop(): void {
     for (const { socket } of this.connections) socket.destroy();
     this.#server.close();

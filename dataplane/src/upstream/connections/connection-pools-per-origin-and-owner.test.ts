@@ -4,7 +4,13 @@ import { Client } from 'undici';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type RawPeer, RawUpstream } from '../../call/testing/raw-peer-fixture.js';
 import type { UpstreamConnection, UpstreamRequest } from '../../http1/upstream-request-interface.js';
-import { createLocalDialer, OWNER, RecordedRequest, TENANT } from '../testing/dialer-recorder-certificate-fixture.js';
+import {
+  acquireConnection,
+  createLocalDialer,
+  OWNER,
+  RecordedRequest,
+  TENANT,
+} from '../testing/dialer-recorder-certificate-fixture.js';
 import {
   ConnectionPools,
   type ConnectionPoolsOptions,
@@ -49,18 +55,28 @@ async function waitForWholeRequest(peer: RawPeer): Promise<void> {
 }
 
 /** A connection of undici, as the reference. */
-function createUndiciConnection(origin: string): UpstreamConnection {
+function createUndiciConnection(origin: string): RecordedRequest['connection'] {
   const client = new Client(origin);
   closing.push(() => void client.destroy());
   return {
+    isConnected: true,
     isRequestSent: true,
+    connect: () => {},
     dispatch: (call, handler) => void client.dispatch(call, handler as never),
     release: () => {},
   };
 }
 
+/** Resolves when the connection stands. */
+const connectTo = (connection: UpstreamConnection): Promise<void> =>
+  new Promise((resolve, reject) => connection.connect((error) => (error === null ? resolve() : reject(error))));
+
 /** Sends one request over `connection` and returns all bytes that the upstream received. */
-async function recordWireBytes(connection: UpstreamConnection, upstream: RawUpstream, given: Partial<UpstreamRequest>) {
+async function recordWireBytes(
+  connection: RecordedRequest['connection'],
+  upstream: RawUpstream,
+  given: Partial<UpstreamRequest>,
+) {
   const index = upstream.connections.length;
   const call = new RecordedRequest(connection, given);
   const peer = await upstream.connection(index);
@@ -92,7 +108,7 @@ describe('ConnectionPools writes the same bytes as undici', () => {
   ])('%s', async (_name, given) => {
     const upstream = await startRawUpstream();
     const call = { path: '/v1/x', ...given } as Partial<UpstreamRequest> & { body?: Buffer };
-    const ours = await recordWireBytes(createPools().acquire(upstream.origin, null, OWNER), upstream, call);
+    const ours = await recordWireBytes(acquireConnection(createPools(), upstream.origin, null, OWNER), upstream, call);
     const theirs = await recordWireBytes(createUndiciConnection(upstream.origin), upstream, call);
     expect(ours.length).toBeGreaterThan(40);
     const { method = '' } = call;
@@ -110,7 +126,7 @@ describe('ConnectionPools writes the same bytes as undici', () => {
   ])('host header of an upstream at %s addressed as %s', async (address, host) => {
     const upstream = await startRawUpstream(address);
     const origin = `http://${host}:${upstream.port}`;
-    const ours = await recordWireBytes(createPools().acquire(origin, null, OWNER), upstream, {});
+    const ours = await recordWireBytes(acquireConnection(createPools(), origin, null, OWNER), upstream, {});
     expect(ours.toString('latin1')).toContain(`\r\nhost: ${host}:${upstream.port}\r\n`);
     expect(ours.toString('latin1')).toBe(
       (await recordWireBytes(createUndiciConnection(origin), upstream, {})).toString('latin1'),
@@ -128,8 +144,8 @@ describe('ConnectionPools writes the same bytes as undici', () => {
       body: Readable.from(pieces),
       headers: ['x', 'y', ...framing],
     });
-    const wire = (connection: UpstreamConnection) => recordWireBytes(connection, upstream, streamed());
-    const ours = await wire(createPools().acquire(upstream.origin, null, OWNER));
+    const wire = (connection: RecordedRequest['connection']) => recordWireBytes(connection, upstream, streamed());
+    const ours = await wire(acquireConnection(createPools(), upstream.origin, null, OWNER));
     expect(ours.length).toBeGreaterThan(5_000);
     expect(ours.toString('latin1')).toBe((await wire(createUndiciConnection(upstream.origin))).toString('latin1'));
   });
@@ -157,7 +173,8 @@ describe.each([
     const upstream = await startRawUpstream();
     const pools = createPools();
     const handler = { error: null as Error | null };
-    const connection = pools.acquire(upstream.origin, null, OWNER);
+    const connection = acquireConnection(pools, upstream.origin, null, OWNER);
+    await connectTo(connection);
     try {
       connection.dispatch(
         { method: 'POST', path: '/', headers: [], body: bodyOf(), ...given },
@@ -179,7 +196,7 @@ describe.each([
     expect(handler.error.message).not.toContain('a\r');
     connection.release();
     // The connection stays usable.
-    const next = new RecordedRequest(pools.acquire(upstream.origin, null, OWNER), { path: '/next' });
+    const next = new RecordedRequest(acquireConnection(pools, upstream.origin, null, OWNER), { path: '/next' });
     const peer = await upstream.connection();
     await waitForWholeRequest(peer);
     expect(peer.text.startsWith('GET /next HTTP/1.1\r\n')).toBe(true);
@@ -202,7 +219,10 @@ describe.each([
   ): Promise<string> {
     const pools = createPools(over);
     const body = streamed ? Readable.from([Buffer.from('body')]) : Buffer.from('body');
-    const call = new RecordedRequest(pools.acquire(origin, guarded ? TENANT : null, OWNER), { method: 'POST', body });
+    const call = new RecordedRequest(acquireConnection(pools, origin, guarded ? TENANT : null, OWNER), {
+      method: 'POST',
+      body,
+    });
     let sent = false;
     const { onConnect } = call;
     call.onConnect = (abort) => {
@@ -295,7 +315,7 @@ test('a pool is removed with its last connection, whatever the outcome of its ca
   const other = await startRawUpstream();
   const pools = createPools({}, 1);
   const begin = (given: Partial<UpstreamRequest> = {}): RecordedRequest =>
-    new RecordedRequest(pools.acquire(upstream.origin, null, OWNER), given);
+    new RecordedRequest(acquireConnection(pools, upstream.origin, null, OWNER), given);
 
   const answered = begin();
   const peer = await upstream.connection();
@@ -314,15 +334,15 @@ test('a pool is removed with its last connection, whatever the outcome of its ca
   cutPeer.socket.destroy();
   await cut.waitForError();
 
-  const connection = pools.acquire(upstream.origin, null, OWNER);
+  const connection = acquireConnection(pools, upstream.origin, null, OWNER);
   expect(() => connection.dispatch({ method: 'GET', path: '/ ', headers: [], body: null }, answered)).toThrow();
   connection.release();
-  expect(() => pools.acquire('http://host:99999', null, OWNER)).toThrow();
-  expect(() => pools.acquire('http://host:99999', null, OWNER)).toThrow();
+  expect(() => acquireConnection(pools, 'http://host:99999', null, OWNER)).toThrow();
+  expect(() => acquireConnection(pools, 'http://host:99999', null, OWNER)).toThrow();
 
   // One connection may be idle. Busy connections do not count towards this limit.
   const busy = begin();
-  const next = new RecordedRequest(pools.acquire(other.origin, null, OWNER), {});
+  const next = new RecordedRequest(acquireConnection(pools, other.origin, null, OWNER), {});
   expect(pools.poolCount).toBe(2);
   await busy.waitUntil(() => busy.abort !== null);
   busy.abort!();
@@ -338,7 +358,7 @@ test('closes the connection that is idle for longest when there are too many', a
   const upstream = await startRawUpstream();
   const pools = createPools({}, 2);
   const answered = async (owner: string, index: number): Promise<RawPeer> => {
-    const call = new RecordedRequest(pools.acquire(upstream.origin, null, owner), { path: `/${owner}` });
+    const call = new RecordedRequest(acquireConnection(pools, upstream.origin, null, owner), { path: `/${owner}` });
     const peer = await upstream.connection(index);
     await peer.waitUntil(() => peer.text.endsWith('\r\n\r\n') && peer.text.includes(`GET /${owner} `));
     peer.send(EMPTY);
@@ -358,7 +378,10 @@ test('closes the connection that is idle for longest when there are too many', a
 test('limits the idle connections of one pool to a part of the total', async () => {
   const upstream = await startRawUpstream();
   const pools = createPools({}, 16);
-  const calls = Array.from({ length: 5 }, () => new RecordedRequest(pools.acquire(upstream.origin, null, OWNER), {}));
+  const calls = Array.from(
+    { length: 5 },
+    () => new RecordedRequest(acquireConnection(pools, upstream.origin, null, OWNER), {}),
+  );
   for (const [i, call] of calls.entries()) {
     const peer = await upstream.connection(i);
     await waitForWholeRequest(peer);
@@ -373,7 +396,7 @@ test('never sends calls of two owners over one connection', async () => {
   const pools = createPools();
   const callers = ['org-a', 'org-b', 'org-a', 'org-b'];
   for (const [i, owner] of callers.entries()) {
-    const call = new RecordedRequest(pools.acquire(upstream.origin, null, owner), { path: `/${i}` });
+    const call = new RecordedRequest(acquireConnection(pools, upstream.origin, null, owner), { path: `/${i}` });
     const peer = await upstream.connection(owner === 'org-a' ? 0 : 1);
     await peer.waitForText(`GET /${i} `);
     peer.send(EMPTY);
@@ -390,7 +413,7 @@ test.each(['GET', 'HEAD', 'DELETE', 'OPTIONS'] as const)(
     const pools = createPools();
     for (const body of [Buffer.from('POST /notes HTTP/1.1'), Readable.from([Buffer.from('POST /notes')])]) {
       const index = upstream.connections.length;
-      const call = new RecordedRequest(pools.acquire(upstream.origin, null, OWNER), { method, body });
+      const call = new RecordedRequest(acquireConnection(pools, upstream.origin, null, OWNER), { method, body });
       const peer = await upstream.connection(index);
       await peer.waitForText('POST /notes');
       expect(peer.text).toContain('\r\nconnection: close\r\n');
@@ -406,7 +429,7 @@ test('closes the connection when the response began before the request body was 
   const upstream = await startRawUpstream();
   const pools = createPools();
   const body = new Readable({ read: () => {} });
-  const call = new RecordedRequest(pools.acquire(upstream.origin, null, OWNER), {
+  const call = new RecordedRequest(acquireConnection(pools, upstream.origin, null, OWNER), {
     method: 'POST',
     headers: ['content-length', '8'],
     body,
@@ -430,7 +453,7 @@ test('tenant and operator addresses never share a connection', async () => {
   const pools = createPools();
   const callers = [null, TENANT, null, TENANT];
   for (const [i, tenant] of callers.entries()) {
-    const call = new RecordedRequest(pools.acquire(upstream.origin, tenant, OWNER), { path: `/${i}` });
+    const call = new RecordedRequest(acquireConnection(pools, upstream.origin, tenant, OWNER), { path: `/${i}` });
     const peer = await upstream.connection(tenant === null ? 0 : 1);
     await peer.waitForText(`GET /${i} `);
     peer.send(EMPTY);

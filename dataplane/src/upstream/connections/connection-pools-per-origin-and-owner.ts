@@ -13,12 +13,7 @@ import type { Dialer, DialTarget } from '@acg/base/dialer/dialer';
 import { effectivePort, normalizeHostname } from '@acg/base/egress/check-tenant-url';
 import { invariant } from '@acg/base/invariant-failures';
 import { InvalidRequestError } from '../../http1/format-request-head.js';
-import {
-  type ConnectionOwner,
-  Http1Connection,
-  type SocketOpener,
-  type TickTimeouts,
-} from '../../http1/http1-connection.js';
+import { Http1Connection, type SocketOpener, type TickTimeouts } from '../../http1/http1-connection.js';
 import type { UpstreamConnection } from '../../http1/upstream-request-interface.js';
 
 export interface ConnectionPoolsOptions {
@@ -82,23 +77,41 @@ export class ConnectionPools {
     this.#ticker = setInterval(() => this.#tickConnections(), tickMs).unref();
   }
 
-  /** Opens a connection outside the pools. `tenant`: see {@link acquire}. */
+  /** Opens a connection outside the pools. `tenant`: see {@link takeIdle}. */
   dialUnpooled(origin: string, tenant: string | null, done: DialCallback): void {
     this.#options.dialer.dial(toDialTarget(origin, tenant), null, this.#withDialObserver(origin, tenant, done));
   }
 
   /**
-   * Takes an idle connection of this owner and origin, or creates one, which connects on dispatch. `tenant`: the
-   * organization that configured the address, so that every connect is checked against the egress policy; null for an
-   * operator's address. `owner`: only calls of the same owner share a connection. Throws for an invalid origin.
+   * Takes an idle connection, or returns null. `tenant`: the organization that configured the address, so that every
+   * connect is checked against the egress policy; null for an operator's address. `owner`: only calls of the same owner
+   * share a connection. `isForUpgrade`: a WebSocket will take its socket.
    */
-  acquire(origin: string, tenant: string | null, owner: string): UpstreamConnection {
-    const key = tenant === null ? `${owner} ${origin}` : `tenants ${owner} ${origin}`;
+  takeIdle(origin: string, tenant: string | null, owner: string, isForUpgrade = false): UpstreamConnection | null {
+    const connection = this.#pools.get(poolKeyOf(origin, tenant, owner, isForUpgrade))?.idle.pop();
+    if (connection === undefined) return null;
+    this.#idle.delete(connection);
+    return connection;
+  }
+
+  /** Creates a connection, which has to connect. Parameters as in {@link takeIdle}. Throws for an invalid origin. */
+  create(origin: string, tenant: string | null, owner: string, isForUpgrade = false): UpstreamConnection {
+    const key = poolKeyOf(origin, tenant, owner, isForUpgrade);
     const pool = this.#pools.get(key) ?? new Pool(key);
-    const idleConnection = pool.idle.pop();
-    if (idleConnection === undefined) return this.#createConnection(pool, origin, tenant);
-    this.#idle.delete(idleConnection);
-    return idleConnection;
+    const connection = new Http1Connection(
+      hostHeaderOf(origin),
+      this.#createSocketOpener(origin, tenant),
+      tenant === null ? this.#operatorTimeouts : this.#tenantTimeouts,
+      {
+        onReleased: (released) => this.#returnToPool(pool, released),
+        onClosed: (closed) => this.#removeClosedConnection(pool, closed),
+      },
+      isForUpgrade,
+    );
+    this.#connections.add(connection);
+    pool.connectionCount++;
+    this.#pools.set(key, pool);
+    return connection;
   }
 
   /** Pools with at least one connection, for metrics. */
@@ -115,24 +128,6 @@ export class ConnectionPools {
   closeGracefully(): void {
     this.#closed = true;
     for (const connection of this.#idle) connection.close();
-  }
-
-  #createConnection(pool: Pool, origin: string, tenant: string | null): Http1Connection {
-    const owner: ConnectionOwner = {
-      onReleased: (connection) => this.#returnToPool(pool, connection),
-      onClosed: (connection) => this.#removeClosedConnection(pool, connection),
-    };
-    const timeouts = tenant === null ? this.#operatorTimeouts : this.#tenantTimeouts;
-    const connection = new Http1Connection(
-      hostHeaderOf(origin),
-      this.#createSocketOpener(origin, tenant),
-      timeouts,
-      owner,
-    );
-    this.#connections.add(connection);
-    pool.connectionCount++;
-    this.#pools.set(pool.key, pool);
-    return connection;
   }
 
   #createSocketOpener(origin: string, tenant: string | null): SocketOpener {
@@ -200,6 +195,9 @@ function toTickTimeouts(options: ConnectionPoolsOptions, tickMs: number, idleMs:
   };
 }
 
+const poolKeyOf = (origin: string, tenant: string | null, owner: string, isForUpgrade: boolean): string =>
+  `${tenant === null ? '' : 'tenants '}${isForUpgrade ? 'upgrade ' : ''}${owner} ${origin}`;
+
 const hostHeaderOf = (origin: string): string => origin.slice(origin.indexOf('//') + 2);
 
 function toDialTarget(origin: string, tenant: string | null): DialTarget {
@@ -227,7 +225,7 @@ export function classifyFailure(error: Error, wasSent: boolean): TransportFailur
   const code = (error as { code?: unknown }).code;
   if (code === 'EGRESS_REFUSED') return 'egress_refused';
   if (code === 'LOOKUPS_BUSY') return 'lookups_busy'; // A limit of this gateway; it says nothing about the address.
-  if (code === 'ETIMEDOUT') return 'timeout';
+  if (code === 'ETIMEDOUT' || code === 'DIALS_BUSY') return 'timeout';
   return wasSent ? 'reset' : 'connect';
 }
 
@@ -246,6 +244,7 @@ const LOCAL_ERROR_CODES: ReadonlySet<unknown> = new Set([
   'EPERM',
   'EGRESS_REFUSED',
   'LOOKUPS_BUSY',
+  'DIALS_BUSY',
 ]);
 
 /** Whether a call or a connect failed because of a limit or policy of this machine. */

@@ -3,6 +3,7 @@ import { createServer as createTlsServer, type TLSSocket, type TlsOptions } from
 import type { DialerOptions } from '@acg/base/dialer/dialer';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import {
+  acquireConnection,
   type Certificate,
   createCertificate,
   createLocalDialer,
@@ -78,7 +79,9 @@ describe.each([
   test('send the host name as SNI, offer only HTTP/1.1, and complete the call', async () => {
     const server = await startTlsServer(trusted);
     const from = createPools();
-    const call = new RecordedRequest(from.acquire(`https://localhost:${server.port}`, guarded ? TENANT : null, OWNER));
+    const call = new RecordedRequest(
+      acquireConnection(from, `https://localhost:${server.port}`, guarded ? TENANT : null, OWNER),
+    );
     expect((await call.waitForEnd()).body.toString()).toBe('ok');
     expect(server.handshakes).toEqual([
       { servername: 'localhost', resumed: false, alpn: 'http/1.1', version: 'TLSv1.3' },
@@ -88,7 +91,7 @@ describe.each([
   test('send no SNI for an IP address, and check the certificate for that address', async () => {
     const server = await startTlsServer(trusted);
     const call = new RecordedRequest(
-      createPools().acquire(`https://127.0.0.1:${server.port}`, guarded ? TENANT : null, OWNER),
+      acquireConnection(createPools(), `https://127.0.0.1:${server.port}`, guarded ? TENANT : null, OWNER),
     );
     await call.waitForEnd();
     expect(server.handshakes[0]!.servername).toBe(false);
@@ -101,7 +104,7 @@ describe.each([
   ])('reject a certificate %s before any byte of the request is sent', async (_what, certificate, host) => {
     const server = await startTlsServer(certificate());
     const call = new RecordedRequest(
-      createPools().acquire(`https://${host}:${server.port}`, guarded ? TENANT : null, OWNER),
+      acquireConnection(createPools(), `https://${host}:${server.port}`, guarded ? TENANT : null, OWNER),
     );
     const error = await call.waitForError();
     expect(classifyFailure(error, call.abort !== null)).toBe('connect');
@@ -116,7 +119,7 @@ describe.each([
     });
     const port = await listenOnLoopback(createTcpServer((socket) => accepted!(socket)));
     const call = new RecordedRequest(
-      createPools(50).acquire(`https://localhost:${port}`, guarded ? TENANT : null, OWNER),
+      acquireConnection(createPools(50), `https://localhost:${port}`, guarded ? TENANT : null, OWNER),
     );
     expect(classifyFailure(await call.waitForError(), false)).toBe('timeout');
     const socket = await arrival;
@@ -137,7 +140,7 @@ describe.each([
       }),
     );
     const call = new RecordedRequest(
-      createPools().acquire(`https://localhost:${port}`, guarded ? TENANT : null, OWNER),
+      acquireConnection(createPools(), `https://localhost:${port}`, guarded ? TENANT : null, OWNER),
     );
     expect(classifyFailure(await call.waitForError(), false)).toBe('connect');
   });
@@ -147,7 +150,7 @@ test.each(['TLSv1.2', 'TLSv1.3'] as const)('TLS: later handshakes resume the ses
   const server = await startTlsServer({ ...trusted, minVersion: version, maxVersion: version });
   const from = createPools();
   for (let i = 0; i < 3; i++) {
-    await new RecordedRequest(from.acquire(`https://localhost:${server.port}`, null, OWNER)).waitForEnd();
+    await new RecordedRequest(acquireConnection(from, `https://localhost:${server.port}`, null, OWNER)).waitForEnd();
   }
   expect(server.handshakes.map(({ resumed }) => resumed)).toEqual([false, true, true]);
 });
@@ -155,9 +158,11 @@ test.each(['TLSv1.2', 'TLSv1.3'] as const)('TLS: later handshakes resume the ses
 test('TLS: a session is resumed only for its own origin and only by the same pools', async () => {
   const server = await startTlsServer(trusted);
   const from = createPools();
-  await new RecordedRequest(from.acquire(`https://localhost:${server.port}`, null, OWNER)).waitForEnd();
-  await new RecordedRequest(from.acquire(`https://127.0.0.1:${server.port}`, null, OWNER)).waitForEnd();
-  await new RecordedRequest(createPools().acquire(`https://localhost:${server.port}`, null, OWNER)).waitForEnd();
+  await new RecordedRequest(acquireConnection(from, `https://localhost:${server.port}`, null, OWNER)).waitForEnd();
+  await new RecordedRequest(acquireConnection(from, `https://127.0.0.1:${server.port}`, null, OWNER)).waitForEnd();
+  await new RecordedRequest(
+    acquireConnection(createPools(), `https://localhost:${server.port}`, null, OWNER),
+  ).waitForEnd();
   expect(server.handshakes.map(({ resumed }) => resumed)).toEqual([false, false, false]);
 });
 
@@ -166,7 +171,7 @@ test('TLS: tenant and operator connections never share a session', async () => {
   const from = createPools();
   const origin = `https://localhost:${server.port}`;
   for (const tenant of [TENANT, null, TENANT, null])
-    await new RecordedRequest(from.acquire(origin, tenant, OWNER)).waitForEnd();
+    await new RecordedRequest(acquireConnection(from, origin, tenant, OWNER)).waitForEnd();
   expect(server.handshakes.map(({ resumed }) => resumed)).toEqual([false, false, true, true]);
 });
 
@@ -187,7 +192,9 @@ test.each([
   ];
   const names = { resolve: async () => addresses };
   const origin = `${secure ? 'https' : 'http'}://two-addresses.test:${port}`;
-  const call = new RecordedRequest(createPools(5_000, { operatorNames: names }).acquire(origin, null, OWNER));
+  const call = new RecordedRequest(
+    acquireConnection(createPools(5_000, { operatorNames: names }), origin, null, OWNER),
+  );
   expect((await call.waitForEnd()).body.toString()).toBe('ok');
 });
 

@@ -24,9 +24,9 @@ interface UpstreamWebSocketOptions {
   /** Flat `[name, value, …]`, without the headers of the WebSocket handshake. */
   readonly headers: readonly string[];
   readonly protocols: readonly string[];
-  /** Opens the TCP or TLS connection; calls `done` exactly once. */
-  readonly dial: (done: (error: Error | null, socket: Socket | null) => void) => void;
-  /** Milliseconds for connect, response head and, when the upstream rejects the handshake, the response body. */
+  /** A standing TCP or TLS connection, on which nothing was sent. */
+  readonly connection: Socket;
+  /** Milliseconds for the response head and, when the upstream rejects the handshake, the response body. */
   readonly handshakeTimeoutMs: number;
   readonly messageBytesMax: number;
 }
@@ -44,12 +44,14 @@ interface UpstreamWebSocketObserver {
   onError(error: Error): void;
 }
 
-/** Starts the handshake. Calls exactly one method of the observer, unless the caller terminates the socket before. */
+/**
+ * Sends the handshake, in this turn of the event loop. Calls exactly one method of the observer, unless the caller
+ * terminates the socket before.
+ */
 export function connectUpstreamWebSocket(
   options: UpstreamWebSocketOptions,
   observer: UpstreamWebSocketObserver,
 ): UpstreamWebSocket {
-  let connection: Socket | null = null;
   const socket = new WebSocket(options.origin.replace(/^http/, 'ws'), [...options.protocols], {
     headers: toHeaderObject(options.headers),
     followRedirects: false,
@@ -58,14 +60,7 @@ export function connectUpstreamWebSocket(
     maxFragments: Math.ceil(options.messageBytesMax / FRAME_BYTES),
     skipUTF8Validation: true,
     autoPong: false, // The relay answers pings itself and counts the queued bytes.
-    createConnection: ((_options: unknown, done: (error: Error | null, socket?: Socket) => void) => {
-      options.dial((error, connected) => {
-        connection = connected;
-        if (error === null) done(null, connected!);
-        else done(error);
-      });
-      return undefined;
-    }) as never,
+    createConnection: () => options.connection,
     // `ws` takes its target from a parsed URL, which normalizes. This sends the raw target byte for byte.
     finishRequest: (request: ClientRequest) => {
       request.path = options.path;
@@ -89,7 +84,7 @@ export function connectUpstreamWebSocket(
     once(() => observer.onError(new HandshakeTimeout('no answer to the handshake in time')));
     socket.terminate();
   }, options.handshakeTimeoutMs);
-  socket.on('open', () => once(() => observer.onOpen(socket, connection!)));
+  socket.on('open', () => once(() => observer.onOpen(socket, options.connection)));
   socket.on('unexpected-response', (_request, response) => {
     rejection = response;
     response.once('close', () => clearTimeout(timer));

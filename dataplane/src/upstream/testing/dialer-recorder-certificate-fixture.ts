@@ -16,6 +16,7 @@ import type {
   UpstreamRequest,
   UpstreamResponseHandler,
 } from '@acg/dataplane/http1/upstream-request-interface';
+import type { ConnectionPools } from '@acg/dataplane/upstream/connections/connection-pools-per-origin-and-owner';
 
 /** An organization, for tests that need any. */
 export const TENANT = 'org-1';
@@ -33,9 +34,22 @@ export function createLocalDialer(over: Partial<DialerOptions> = {}): Dialer {
   });
 }
 
+/** Takes an idle connection, or creates one. */
+export const acquireConnection = (
+  pools: ConnectionPools,
+  origin: string,
+  tenant: string | null,
+  owner: string,
+): UpstreamConnection => pools.takeIdle(origin, tenant, owner) ?? pools.create(origin, tenant, owner);
+
+type RecordedConnection = Pick<
+  UpstreamConnection,
+  'isConnected' | 'isRequestSent' | 'connect' | 'dispatch' | 'release'
+>;
+
 /** Records one upstream request and its response. Releases its connection at the end, as the relay does. */
 export class RecordedRequest implements UpstreamResponseHandler {
-  readonly connection: UpstreamConnection;
+  readonly connection: RecordedConnection;
   readonly heads: [status: number, rawHeaders: string[]][] = [];
   readonly chunks: Buffer[] = [];
   /** Return value of the next `onData` calls; false pauses the upstream. */
@@ -49,9 +63,11 @@ export class RecordedRequest implements UpstreamResponseHandler {
   errors = 0;
   #changed: (() => void)[] = [];
 
-  constructor(connection: UpstreamConnection, call: Partial<UpstreamRequest> = {}) {
+  constructor(connection: RecordedConnection, call: Partial<UpstreamRequest> = {}) {
     this.connection = connection;
-    connection.dispatch({ method: 'GET', path: '/', headers: [], body: null, ...call }, this);
+    const request: UpstreamRequest = { method: 'GET', path: '/', headers: [], body: null, ...call };
+    if (connection.isConnected) connection.dispatch(request, this);
+    else connection.connect((error) => (error === null ? connection.dispatch(request, this) : this.onError(error)));
   }
 
   get status(): number {

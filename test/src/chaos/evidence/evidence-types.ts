@@ -62,6 +62,8 @@ export interface LedgerCall {
   readonly costNanos: number;
   /** Input and output tokens. */
   readonly tokens: number;
+  /** Class of the error; '': none. */
+  readonly error: string;
 }
 
 /** Null: no limit, or one above everything that the run sends. */

@@ -13,6 +13,7 @@ interface LedgerRow {
   readonly bytes_in: number;
   readonly cost_nanos: number;
   readonly tokens: number;
+  readonly error: string | null;
 }
 
 export interface LedgerSnapshot {
@@ -32,7 +33,7 @@ export async function readLedgerSnapshot(
   const names = new Map(agents.map(({ id, agent }) => [id, agent]));
   const rows = await sql<LedgerRow[]>`
     select id, agent_id, method, path, bytes_in, cost_nanos,
-           tokens_in_uncached + tokens_cache_read + tokens_cache_write + tokens_out as tokens
+           tokens_in_uncached + tokens_cache_read + tokens_cache_write + tokens_out as tokens, error
     from usage_records`;
   const [hours] = await sql<{ requests: number; cost: number }[]>`
     select coalesce(sum(requests), 0)::bigint as requests, coalesce(sum(cost_nanos), 0)::bigint as cost from usage_hourly`;
@@ -48,6 +49,7 @@ export async function readLedgerSnapshot(
       agent: names.get(row.agent_id) ?? '',
       costNanos: row.cost_nanos,
       tokens: row.tokens,
+      error: row.error ?? '',
     })),
     sums: { requests: hours!.requests, costNanos: hours!.cost, spentNanos: month!.spent },
     poisonRecords: poison!.count,

@@ -43,6 +43,14 @@ describe('exactly once: accepts a history with', () => {
       { calls: [createRejectedCall('a', 502, '')], seen: [], ledgerCalls: [createLedgerCall('a')] },
     ],
     [
+      'a rejected second send',
+      {
+        calls: [createRejectedCall('a', 429, '')],
+        seen: ['a'],
+        ledgerCalls: [createLedgerCall('a', { error: 'retry_rejected' })],
+      },
+    ],
+    [
       'a WebSocket that opened during shutdown',
       {
         calls: [createRejectedCall('a', 503, STOPPING, { kind: 'websocket' })],

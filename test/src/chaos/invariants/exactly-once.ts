@@ -53,7 +53,9 @@ function checkCall(
   seen: boolean,
   faults: readonly FaultTrace[],
 ): string | null {
-  if (call.rejection !== null && wasRejectedBeforeForwarding(call)) {
+  // The second send was rejected, after a kept connection that was dead.
+  const wasRetried = record?.error === 'retry_rejected';
+  if (call.rejection !== null && wasRejectedBeforeForwarding(call) && !wasRetried) {
     if (seen) return `was rejected with ${call.status} and reached the provider`;
     return record === null ? null : `was rejected with ${call.status} and is recorded`;
   }

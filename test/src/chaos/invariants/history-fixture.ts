@@ -48,6 +48,7 @@ export const createLedgerCall = (callId: string, fields: Partial<LedgerCall> = {
   agent: 'wide',
   costNanos: 10,
   tokens: 3,
+  error: '',
   ...fields,
 });
 
