@@ -7,9 +7,16 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from '@acg/base/log';
 import { HOUR_MS } from '@acg/base/time-and-money-units';
-import { type ICircuitState, InvalidationKind, type IPriceBook, type IWatchEvent } from '@acg/proto/messages';
+import {
+  type ICircuitState,
+  InvalidationKind,
+  type IPriceBook,
+  type IWatchEvent,
+  LayoutStage,
+} from '@acg/proto/messages';
 import type { Sql } from '../db/postgres-client.js';
 import { BackgroundTasks } from '../ops/background-tasks.js';
+import { advanceCounterLayout, PRESENT_LAYOUT } from './counter-layout.js';
 import { refreshRegistrations, registerDataPlane, unregisterDataPlane } from './data-plane-registrations.js';
 import {
   deleteOldInvalidations,
@@ -30,6 +37,8 @@ export interface InitialState {
 export interface WatchRequestIdentity {
   readonly dataPlaneId: string;
   readonly counters: 'memory' | 'redis';
+  /** Newest layout of keys in the counter store that it writes; see counter-layout.ts. */
+  readonly counterLayout: number;
   readonly version: string;
   /** Last revision that the data plane has applied; 0: none. */
   readonly lastRevision: number;
@@ -105,15 +114,16 @@ export class DataPlaneWatchStreams {
    * removeWatcher}.
    */
   async addWatcher(identity: WatchRequestIdentity, sink: EventSink): Promise<WatchStream> {
-    const { dataPlaneId, counters, version, lastRevision, lastMark } = identity;
+    const { dataPlaneId, counters, counterLayout, version } = identity;
     const connectionId = randomUUID();
     const { controlPlaneId } = this;
-    await registerDataPlane(this.#sql, { id: dataPlaneId, counters, version, controlPlaneId, connectionId });
+    const plane = { id: dataPlaneId, counters, counterLayout, version, controlPlaneId, connectionId };
+    await registerDataPlane(this.#sql, plane);
     for (const other of this.#watchers) if (other.dataPlaneId === dataPlaneId) this.#endWatcher(other, 'replaced');
     const watcher = new WatchStream(dataPlaneId, connectionId, sink);
     this.#watchers.add(watcher); // added before anything is read, so that no event is lost between initial state and live events
     try {
-      await this.#sendInitialState(watcher, lastRevision, lastMark);
+      await this.#sendInitialState(watcher, identity);
     } catch (error) {
       this.removeWatcher(watcher);
       throw error;
@@ -145,8 +155,17 @@ export class DataPlaneWatchStreams {
     this.#onHistoryLost(reason);
   }
 
-  async #sendInitialState(watcher: WatchStream, lastRevision: number, lastMark: string): Promise<void> {
+  async #sendInitialState(
+    watcher: WatchStream,
+    { dataPlaneId, counters, counterLayout: writtenLayout, lastRevision, lastMark }: WatchRequestIdentity,
+  ): Promise<void> {
     await this.#feed.read();
+    const counterLayout = await advanceCounterLayout(this.#sql);
+    if (counterLayout.stage === LayoutStage.NEW && counters === 'redis' && writtenLayout < PRESENT_LAYOUT)
+      this.#log.warn(
+        { dataPlaneId },
+        'This data plane is of the previous release and counts spend apart from the others. Replace it.',
+      );
     const { lastRevision: revision, lastMark: revisionMark } = this.#feed;
     const missed = lastRevision === 0 ? [] : await this.#feed.replay(lastRevision, lastMark, revision);
     const hello: IWatchEvent = {
@@ -158,6 +177,7 @@ export class DataPlaneWatchStreams {
         circuits: [...(await this.#initialState.circuits())],
         prices: this.#initialState.prices(),
         heartbeatMs: HEARTBEAT_MS,
+        counterLayout,
       },
     };
     watcher.sendInitialEvents([hello, ...(missed ?? []).map(toWatchEvent)], revision);
@@ -166,7 +186,7 @@ export class DataPlaneWatchStreams {
   async #sendHeartbeat(): Promise<void> {
     try {
       await this.#feed.read();
-      this.broadcast({ heartbeat: {} });
+      this.broadcast({ heartbeat: { counterLayout: await advanceCounterLayout(this.#sql) } });
       await this.#endReplacedWatchers();
       if (++this.#beats % PRUNE_EVERY_BEATS === 0) await deleteOldInvalidations(this.#sql, INVALIDATIONS_KEPT_MS);
     } catch (error) {

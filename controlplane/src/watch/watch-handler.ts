@@ -56,7 +56,7 @@ function createEventSink(call: Call, end: (fault: { code: number; details: strin
 const ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
 function parseIdentity(request: IWatchRequest): WatchRequestIdentity {
-  const { dataPlaneId, counters, version, lastRevision, lastRevisionMark } = request;
+  const { dataPlaneId, counters, counterLayout, version, lastRevision, lastRevisionMark } = request;
   if (!ID.test(dataPlaneId ?? '')) throw new GrpcError(status.INVALID_ARGUMENT, 'data_plane_id is missing or invalid');
   if (counters !== 'memory' && counters !== 'redis') {
     throw new GrpcError(status.INVALID_ARGUMENT, 'counters must be memory or redis');
@@ -64,6 +64,7 @@ function parseIdentity(request: IWatchRequest): WatchRequestIdentity {
   return {
     dataPlaneId: dataPlaneId!,
     counters,
+    counterLayout: counterLayout || 1,
     version: (version ?? '').slice(0, 64),
     lastRevision: lastRevision ?? 0,
     lastMark: (lastRevisionMark ?? '').slice(0, 64),

@@ -84,6 +84,12 @@ export interface PeekRequest {
   readonly providerSlugs: readonly string[];
 }
 
+/**
+ * Which keys of the store count during an upgrade, see docs/counters.md#upgrade. `sinceMs`: when the last data plane of
+ * the previous release had gone, Unix ms; 0 = there has never been one.
+ */
+export type LayoutStage = { readonly name: 'both' } | { readonly name: 'new'; readonly sinceMs: number };
+
 /** Metrics that the counters report. */
 export interface CountersMetrics {
   /** Requests admitted unchecked because the store was unavailable. */

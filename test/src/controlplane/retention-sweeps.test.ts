@@ -227,7 +227,14 @@ const SWEEP_CASES: Readonly<Record<string, SweepCase>> = {
   },
   'watch/data-plane-registrations.ts data_planes': {
     sweep: (sql) =>
-      registerDataPlane(sql, { id: 'd', counters: 'redis', version: 'v', controlPlaneId: 'c', connectionId: uuid() }),
+      registerDataPlane(sql, {
+        id: 'd',
+        counters: 'redis',
+        counterLayout: 2,
+        version: 'v',
+        controlPlaneId: 'c',
+        connectionId: uuid(),
+      }),
     column: 'seen_at',
     keptMs: 6_000,
     row: () => ({ id: text(), counters: 'redis', control_plane_id: 'c', connection_id: uuid(), version: 'v' }),

@@ -1,18 +1,21 @@
 import { randomUUID } from 'node:crypto';
+import { advanceCounterLayout } from '@acg/controlplane/watch/counter-layout';
 import {
   CountersNotSharedError,
   registerDataPlane,
   unregisterDataPlane,
 } from '@acg/controlplane/watch/data-plane-registrations';
+import { LayoutStage } from '@acg/proto/messages';
 import { beforeEach, expect, test } from 'vitest';
 import { useTestDatabase } from '../fixtures/test-database.js';
 
 const database = useTestDatabase();
 beforeEach(() => database().sql`delete from data_planes`);
 
-const dataPlane = (id: string, counters: 'memory' | 'redis') => ({
+const dataPlane = (id: string, counters: 'memory' | 'redis', counterLayout = 2) => ({
   id,
   counters,
+  counterLayout,
   version: '1',
   controlPlaneId: randomUUID(),
   connectionId: randomUUID(),
@@ -45,4 +48,37 @@ test('registration: the same data plane replaces its own; closed or silent ones 
   await registerPlane(dataPlane('b', 'memory'));
   const rows = await database().sql<{ id: string }[]>`select id from data_planes`;
   expect(rows.map(({ id }) => id)).toEqual(['b']);
+});
+
+test('counter layout: a fresh installation begins with the present one', async () => {
+  expect(await advanceCounterLayout(database().sql)).toEqual({ stage: LayoutStage.NEW, sinceMs: 0 });
+});
+
+test('counter layout: the present one begins when no data plane of the previous release is left, for ever', async () => {
+  const { sql } = database();
+  await sql`update counter_layout set stage = 'both', previous_seen_at = now() - interval '1 hour'`;
+  const old = dataPlane('old', 'redis', 1);
+  for (const plane of [old, dataPlane('new', 'redis'), dataPlane('alone', 'redis', 1)]) await registerPlane(plane);
+  const both = { stage: LayoutStage.BOTH };
+  expect(await advanceCounterLayout(sql)).toEqual(both);
+  await registerPlane(dataPlane('alone', 'redis')); // replaced by a new release
+  expect(await advanceCounterLayout(sql)).toEqual(both);
+  await unregisterDataPlane(sql, old.connectionId);
+  expect(await advanceCounterLayout(sql)).toEqual(both); // it may come back within a minute
+  await sql`update counter_layout set previous_seen_at = now() - interval '59 seconds'`;
+  expect(await advanceCounterLayout(sql)).toEqual(both);
+  await sql`update counter_layout set previous_seen_at = now() - interval '61 seconds'`;
+  const beforeMs = Date.now() - 60_000; // clocks of the database and of this process may differ a little
+  const begun = await advanceCounterLayout(sql);
+  expect(begun.stage).toBe(LayoutStage.NEW);
+  expect(begun.sinceMs).toBeGreaterThan(beforeMs);
+  await registerPlane(old);
+  expect(await advanceCounterLayout(sql)).toEqual(begun);
+});
+
+test('counter layout: a data plane with in-process counters of the previous release holds nothing up', async () => {
+  const { sql } = database();
+  await sql`update counter_layout set stage = 'both', began_at = null, previous_seen_at = now() - interval '1 hour'`;
+  await registerPlane(dataPlane('old', 'memory', 1));
+  expect((await advanceCounterLayout(sql)).stage).toBe(LayoutStage.NEW);
 });

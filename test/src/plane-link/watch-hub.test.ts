@@ -63,7 +63,10 @@ async function connectDataPlane(
   lastRevision = 0,
 ): Promise<FakeDataPlane> {
   const listener = new FakeDataPlane();
-  await hub.addWatcher({ dataPlaneId, counters: 'redis', version: '1', lastRevision, lastMark: '' }, listener);
+  await hub.addWatcher(
+    { dataPlaneId, counters: 'redis', counterLayout: 2, version: '1', lastRevision, lastMark: '' },
+    listener,
+  );
   return listener;
 }
 

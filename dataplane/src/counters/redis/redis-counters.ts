@@ -28,7 +28,7 @@ import { RESERVATION_LEASE_MS } from './admit-script.js';
 import { hashSlot } from './client/hash-slot.js';
 import { RedisClient, type RedisClientOptions } from './client/redis-client.js';
 import { RedisNode } from './redis-node.js';
-import type { SpendCounter } from './spend-counter.js';
+import { SpendCounter } from './spend-counter.js';
 import { SpendCounters } from './spend-counters.js';
 
 interface RedisCountersOptions extends RedisClientOptions {
@@ -60,12 +60,22 @@ const NODES_MAX = 1_000;
 /** Enough random tags to hit every slot. */
 const PROBE_TAG_TRIES_MAX = 200_000;
 
+/** What writers of the previous release have spent in a scope and window, nano-dollars. */
+interface PreviousTotals {
+  /** By the writer's field. */
+  readonly totals: ReadonlyMap<string, number>;
+  readonly ledgerNanos: number;
+  readonly ledgerOnlyNanos: number;
+}
+
+const NO_REPORT_SETS = { unacknowledged: new Set<SpendCounter>(), reserved: new Set<SpendCounter>() };
+
 export class RedisCounters implements Counters {
   readonly kind = 'redis';
   readonly #options: RedisCountersOptions;
   readonly #log: Logger;
   readonly #metrics: CountersMetrics;
-  readonly #client: RedisClient;
+  readonly client: RedisClient;
   readonly #spendCounters: SpendCounters;
   readonly #nodes = new Map<string, RedisNode>();
   /** Node of a single server; on a cluster also of slots whose master is unknown. */
@@ -83,7 +93,7 @@ export class RedisCounters implements Counters {
     this.#isCluster = options.urls.length > 1;
     const writerId = randomBytes(9).toString('base64url');
     this.#spendCounters = new SpendCounters(options.spendCountersMax ?? SPEND_COUNTERS_MAX, writerId);
-    this.#client = new RedisClient(options, {
+    this.client = new RedisClient(options, {
       onConnected: this.#onConnected,
       onError: (error) => {
         this.#lastError = error.message;
@@ -102,7 +112,7 @@ export class RedisCounters implements Counters {
     }
     for (const node of this.#nodes.values()) node.enforcement.logIfFailedOpen(node.lastFailure || this.#lastError);
     if (!this.#defaultNode.enforcement.isEnforcing) return;
-    for (const policy of new Set(await this.#client.fetchEvictionPolicies())) {
+    for (const policy of new Set(await this.client.fetchEvictionPolicies())) {
       if (policy === null || policy === 'noeviction') continue;
       this.#log.warn(
         { policy },
@@ -177,6 +187,26 @@ export class RedisCounters implements Counters {
     this.#spendCounters.find(tag, window)?.updateFromLedger(nanos, ledgerOnlyNanos);
   }
 
+  /** Reports totals of other writers with this tick's batch. Reporting the same totals again adds nothing. */
+  reportTotals(
+    orgId: string,
+    tag: string,
+    window: CalendarWindow,
+    { totals, ledgerNanos, ledgerOnlyNanos }: PreviousTotals,
+  ): readonly SpendCounter[] {
+    const slot = this.#slotOf(orgId);
+    const ledger = new SpendCounter(NO_REPORT_SETS, orgId, tag, window, 'previous-layout');
+    ledger.updateFromLedger(ledgerNanos, ledgerOnlyNanos);
+    const writers = [...totals].map(([field, nanos]) => {
+      const counter = new SpendCounter(NO_REPORT_SETS, orgId, tag, window, field);
+      counter.totalNanos = nanos;
+      return counter;
+    });
+    const all = [ledger, ...writers];
+    for (const counter of all) this.#nodeOf(slot).reportSpend(slot, counter);
+    return all;
+  }
+
   peek({ limits, providerSlugs }: PeekRequest, done: (snapshot: LimitSnapshot | null) => void): void {
     const slot = this.#slotOf(limits.orgId);
     this.#nodeOf(slot).peek(slot, limits, providerSlugs, done);
@@ -187,7 +217,7 @@ export class RedisCounters implements Counters {
     clearInterval(this.#unbudgetedTimer);
     this.#reportUnacknowledged();
     await Promise.all([...this.#nodes.values()].map((node) => node.flushAndAwaitReplies(CLOSE_TIMEOUT_MS)));
-    this.#client.close();
+    this.client.close();
   }
 
   /** Renews the leases of reservations. When a process dies, its reservations expire with their lease. */
@@ -217,12 +247,12 @@ export class RedisCounters implements Counters {
 
   #nodeOf(slot: number): RedisNode {
     if (!this.#isCluster) return this.#defaultNode;
-    const master = this.#client.masterOfSlot(slot);
+    const master = this.client.masterOfSlot(slot);
     return master === null ? this.#defaultNode : (this.#nodes.get(master) ?? this.#getOrCreateNode(master));
   }
 
   readonly #onConnected = (): void => {
-    if (this.#isCluster) for (const master of this.#client.listMasters()) this.#getOrCreateNode(master);
+    if (this.#isCluster) for (const master of this.client.listMasters()) this.#getOrCreateNode(master);
     for (const node of this.#nodes.values()) node.sendProbeIfNotEnforcing();
   };
 
@@ -230,13 +260,13 @@ export class RedisCounters implements Counters {
     const known = this.#nodes.get(master);
     if (known !== undefined || this.#nodes.size >= NODES_MAX) return known ?? this.#defaultNode;
     let tag = 0;
-    while (tag < PROBE_TAG_TRIES_MAX && this.#client.masterOfSlot(hashSlot(String(tag))) !== master) tag++;
+    while (tag < PROBE_TAG_TRIES_MAX && this.client.masterOfSlot(hashSlot(String(tag))) !== master) tag++;
     return this.#createNode(master, String(tag));
   }
 
   #createNode(name: string, probeTag: string): RedisNode {
     const node: RedisNode = new RedisNode(
-      this.#client,
+      this.client,
       {
         name,
         windows: { ...DEFAULT_WINDOW_LENGTHS_MS, ...this.#options.windows },

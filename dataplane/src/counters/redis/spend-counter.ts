@@ -75,6 +75,11 @@ export class SpendCounter implements SwapRemoveItem {
     return this.grantedNanos > this.#acknowledgedReleasedNanos || this.#generation > this.#acknowledgedGeneration;
   }
 
+  /** Whether the store holds the whole total. */
+  get isAcknowledged(): boolean {
+    return this.acknowledgedNanos === this.totalNanos;
+  }
+
   /** Whether evicting the counter loses nothing: everything is acknowledged, nothing is reserved or queued. */
   get isEvictable(): boolean {
     return this.setIndex < 0 && this.reservedNanos === 0 && this.batch === null;

@@ -4,6 +4,7 @@
  */
 import { Cluster, Command, Redis } from 'ioredis';
 import { ADMIT_SCRIPT } from '../admit-script.js';
+import { PREVIOUS_SPEND_SCRIPT } from '../upgrade/previous-spend-script.js';
 import type { RedisAddress, SentinelGroup } from './redis-address.js';
 import type { ScriptRunner } from './script-runner-interface.js';
 import { SentinelFailoverWatch } from './sentinel-failover-watch.js';
@@ -11,6 +12,7 @@ import { SentinelFailoverWatch } from './sentinel-failover-watch.js';
 /** What `defineCommand` adds to a client. */
 interface ScriptCommands {
   admit(keyCount: number, ...keysAndRequest: string[]): Promise<string>;
+  previousSpend(key: string, ...args: (string | number)[]): Promise<number[]>;
 }
 
 /** Limit for the TCP or TLS connect, and again for the replies to the handshake commands. */
@@ -72,6 +74,7 @@ export class RedisClient implements ScriptRunner {
   #connect(): Redis | Cluster {
     const client = createIoredisClient(this.#options, this.#reconnectCount);
     client.defineCommand('admit', { lua: ADMIT_SCRIPT });
+    client.defineCommand('previousSpend', { lua: PREVIOUS_SPEND_SCRIPT, numberOfKeys: 1 });
     client.on('ready', () => this.#events.onConnected());
     client.on('error', (error: Error) => this.#events.onError(error));
     if (client instanceof Redis) limitHandshakeTime(client);
@@ -111,6 +114,21 @@ export class RedisClient implements ScriptRunner {
         if (WRONG_NODE_ERROR.test(error.message) && sentAtCount === this.#reconnectCount) this.#rediscoverPrimary();
       },
     );
+  }
+
+  /** Runs previous-spend.lua, of the layout of the previous release. */
+  readonly runPreviousSpendScript = (key: string, args: readonly (string | number)[]): Promise<readonly number[]> =>
+    (this.#client as unknown as ScriptCommands).previousSpend(key, ...args);
+
+  /** The fields of a hash; null: the store did not reply in time. */
+  async readHash(key: string, timeoutMs: number): Promise<Readonly<Record<string, Buffer>> | null> {
+    const command = new Command('hgetall', [key]);
+    command.setTimeout(timeoutMs);
+    try {
+      return (await this.#client.sendCommand(command)) as Record<string, Buffer>;
+    } catch {
+      return null;
+    }
   }
 
   /** Finds the current server again: through DNS, the next sentinel, or the cluster's slot map. */
