@@ -3,8 +3,8 @@
  */
 import { WINDOW_MS } from '@acg/base/limit-definitions';
 import { AdmissionBatch, requestLogKey } from '@acg/dataplane/counters/redis/admission-batch';
-import { writeRequestConstants } from '@acg/dataplane/counters/redis/admit-script';
 import { RedisCounters } from '@acg/dataplane/counters/redis/redis-counters';
+import { writeRequestConstants } from '@acg/dataplane/counters/redis/script/admit-script';
 import { spendKey } from '@acg/dataplane/counters/redis/spend-counter';
 import { SpendCounters } from '@acg/dataplane/counters/redis/spend-counters';
 import type { AgentLimits } from '@acg/dataplane/limits/agent-limits';

@@ -1,8 +1,8 @@
 /** Fail-open (docs/contract.md#counter-store-outage), with a real redis-server that fails in every way it can. */
 
 import { createHash } from 'node:crypto';
-import { ADMIT_SCRIPT } from '@acg/dataplane/counters/redis/admit-script';
 import { RedisCounters } from '@acg/dataplane/counters/redis/redis-counters';
+import { ADMIT_SCRIPT } from '@acg/dataplane/counters/redis/script/admit-script';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { RedisServer } from '../fixtures/redis-server.js';
 import { TcpProxy } from '../fixtures/tcp-proxy.js';

@@ -7,7 +7,7 @@
  */
 
 import { AdmissionBatch } from '@acg/dataplane/counters/redis/admission-batch';
-import { RESERVATION_LEASE_MS } from '@acg/dataplane/counters/redis/admit-script';
+import { RESERVATION_LEASE_MS } from '@acg/dataplane/counters/redis/script/admit-script';
 import { SpendCounters } from '@acg/dataplane/counters/redis/spend-counters';
 import { calendarWindowAt } from '@acg/dataplane/limits/calendar-window';
 import { createTestLimits } from '@acg/dataplane/limits/testing/agent-limits-fixture';

@@ -1,6 +1,10 @@
 /** Runs one batch in a store as RedisNode does, on the store's clock or on one that the test sets. */
 import type { AdmissionBatch } from '@acg/dataplane/counters/redis/admission-batch';
-import { ADMIT_SCRIPT, type AdmitReply, writeRequestConstants } from '@acg/dataplane/counters/redis/admit-script';
+import {
+  ADMIT_SCRIPT,
+  type AdmitReply,
+  writeRequestConstants,
+} from '@acg/dataplane/counters/redis/script/admit-script';
 import { DEFAULT_WINDOW_LENGTHS_MS } from '@acg/dataplane/limits/limit-table';
 import type { Redis } from 'ioredis';
 

@@ -14,7 +14,7 @@ import {
   TOKEN_ROWS,
   UNLIMITED,
 } from '../../limits/limit-table.js';
-import type { AdmitReply, AdmitVerdict, SpendReply } from './admit-script.js';
+import type { AdmitReply, AdmitVerdict, SpendReply } from './script/admit-script.js';
 import type { ReservationSums, SpendCounter } from './spend-counter.js';
 import type { SpendCounters } from './spend-counters.js';
 

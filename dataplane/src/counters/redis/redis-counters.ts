@@ -24,10 +24,10 @@ import {
   UNLIMITED,
   type WindowLengthsMs,
 } from '../../limits/limit-table.js';
-import { RESERVATION_LEASE_MS } from './admit-script.js';
 import { hashSlot } from './client/hash-slot.js';
 import { RedisClient, type RedisClientOptions } from './client/redis-client.js';
 import { RedisNode } from './redis-node.js';
+import { RESERVATION_LEASE_MS } from './script/admit-script.js';
 import { SpendCounter } from './spend-counter.js';
 import { SpendCounters } from './spend-counters.js';
 

@@ -17,10 +17,10 @@ import type { AgentLimits } from '../../limits/agent-limits.js';
 import type { CountersMetrics, LimitSnapshot } from '../../limits/counters-interface.js';
 import type { WindowLengthsMs } from '../../limits/limit-table.js';
 import { AdmissionBatch, type AdmissionCallback, createUncheckedAdmission } from './admission-batch.js';
-import { type AdmitReply, type SpendReply, writeRequestConstants } from './admit-script.js';
 import type { ScriptRunner } from './client/script-runner-interface.js';
 import { EnforcementState } from './enforcement-state.js';
 import { ReplyTimeouts } from './reply-timeouts.js';
+import { type AdmitReply, type SpendReply, writeRequestConstants } from './script/admit-script.js';
 import type { SpendCounter } from './spend-counter.js';
 import type { SpendCounters } from './spend-counters.js';
 

@@ -14,7 +14,7 @@ export const spendKey = (orgId: string, tag: string, window: CalendarWindow): st
   `acg:{${orgId}}:spend:${tag}:${window.name}`;
 
 /** Sets of counters that need a report. */
-export interface ReportSets {
+interface ReportSets {
   /** Counters with sums that the store has not acknowledged. */
   readonly unacknowledged: { add(counter: SpendCounter): void; delete(counter: SpendCounter): void };
   /** Counters with reservations, whose leases must be renewed. */

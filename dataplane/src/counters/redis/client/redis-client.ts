@@ -3,8 +3,7 @@
  * a call that fails is reported and never repeated here.
  */
 import { Cluster, Command, Redis } from 'ioredis';
-import { ADMIT_SCRIPT } from '../admit-script.js';
-import { PREVIOUS_SPEND_SCRIPT } from '../upgrade/previous-spend-script.js';
+import { ADMIT_SCRIPT } from '../script/admit-script.js';
 import type { RedisAddress, SentinelGroup } from './redis-address.js';
 import type { ScriptRunner } from './script-runner-interface.js';
 import { SentinelFailoverWatch } from './sentinel-failover-watch.js';
@@ -12,7 +11,6 @@ import { SentinelFailoverWatch } from './sentinel-failover-watch.js';
 /** What `defineCommand` adds to a client. */
 interface ScriptCommands {
   admit(keyCount: number, ...keysAndRequest: string[]): Promise<string>;
-  previousSpend(key: string, ...args: (string | number)[]): Promise<number[]>;
 }
 
 /** Limit for the TCP or TLS connect, and again for the replies to the handshake commands. */
@@ -74,7 +72,6 @@ export class RedisClient implements ScriptRunner {
   #connect(): Redis | Cluster {
     const client = createIoredisClient(this.#options, this.#reconnectCount);
     client.defineCommand('admit', { lua: ADMIT_SCRIPT });
-    client.defineCommand('previousSpend', { lua: PREVIOUS_SPEND_SCRIPT, numberOfKeys: 1 });
     client.on('ready', () => this.#events.onConnected());
     client.on('error', (error: Error) => this.#events.onError(error));
     if (client instanceof Redis) limitHandshakeTime(client);
@@ -116,9 +113,10 @@ export class RedisClient implements ScriptRunner {
     );
   }
 
-  /** Runs previous-spend.lua, of the layout of the previous release. */
-  readonly runPreviousSpendScript = (key: string, args: readonly (string | number)[]): Promise<readonly number[]> =>
-    (this.#client as unknown as ScriptCommands).previousSpend(key, ...args);
+  /** Runs a script with one key. Its text is sent with each call. */
+  evaluate(script: string, key: string, args: readonly (string | number)[]): Promise<unknown> {
+    return this.#client.eval(script, 1, key, ...args);
+  }
 
   /** The fields of a hash; null: the store did not reply in time. */
   async readHash(key: string, timeoutMs: number): Promise<Readonly<Record<string, Buffer>> | null> {

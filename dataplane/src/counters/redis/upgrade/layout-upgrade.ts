@@ -8,6 +8,7 @@
  * Without a reply about the previous layout a call is unchecked, as in any outage of the store.
  */
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import type { AgentLimits, ScopeSpend } from '../../../limits/agent-limits.js';
 import { type CalendarWindow, calendarWindowAt } from '../../../limits/calendar-window.js';
 import type {
@@ -22,11 +23,12 @@ import type {
 } from '../../../limits/counters-interface.js';
 import { budgetWindowAt, LIMIT_TABLE, RPM_ROW, UNLIMITED } from '../../../limits/limit-table.js';
 import { createUncheckedAdmission } from '../admission-batch.js';
-import { RESERVATION_LEASE_MS } from '../admit-script.js';
 import type { RedisClient } from '../client/redis-client.js';
 import type { RedisCounters } from '../redis-counters.js';
+import { RESERVATION_LEASE_MS } from '../script/admit-script.js';
 import { PreviousScope, type PreviousVerdict } from './previous-scope.js';
 
+const PREVIOUS_SPEND_SCRIPT = readFileSync(new URL('./previous-spend.lua', import.meta.url), 'utf8');
 const REPORT_MS = 500;
 const REPORTS_PER_RENEWAL = RESERVATION_LEASE_MS / 3 / REPORT_MS;
 /** A scope beyond this number replaces an idle one. */
@@ -281,7 +283,8 @@ export class LayoutUpgrade implements Counters {
     if (scope !== undefined) return scope;
     if (this.#scopes.size >= SCOPES_MAX) this.#evictIdleScope();
     const options = {
-      run: this.#client.runPreviousSpendScript,
+      run: (scopeKey: string, args: readonly (string | number)[]) =>
+        this.#client.evaluate(PREVIOUS_SPEND_SCRIPT, scopeKey, args) as Promise<readonly number[]>,
       timeoutMs: this.#timeoutMs,
       leaseMs: RESERVATION_LEASE_MS,
     };

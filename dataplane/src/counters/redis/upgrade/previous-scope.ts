@@ -12,7 +12,7 @@ export type PreviousVerdict = {
 } | null;
 
 /** Runs previous-spend.lua. */
-export type RunPreviousSpend = (key: string, args: readonly (string | number)[]) => Promise<readonly number[]>;
+type RunPreviousSpend = (key: string, args: readonly (string | number)[]) => Promise<readonly number[]>;
 
 interface Waiter {
   readonly budgetNanos: number;
@@ -111,7 +111,7 @@ export class PreviousScope {
     const requests = waiters.flatMap(({ budgetNanos, reservationNanos }) => [budgetNanos, reservationNanos]);
     const reply = await this.#runInTime([this.#field, ...sums, ...requests]);
     this.#isInflight = false;
-    if (reply === null) this.#isDirty = true; // the store may have granted what nobody will use
+    if (reply === null) this.#isDirty = true; // the store may have granted reservations of calls that do not run
     const [spentNanos = 0, reservedNanos = 0, ...fits] = reply ?? [];
     waiters.forEach(({ reservationNanos, done }, i) => {
       if (fits[i] === 1) this.#reservedNanos += reservationNanos;

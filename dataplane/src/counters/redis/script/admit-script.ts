@@ -1,6 +1,6 @@
 /** The admission script, and the JSON of its reply. admit.lua describes the fields of request and reply. */
 import { readFileSync } from 'node:fs';
-import { FIXED_ROWS, type WindowLengthsMs, windowLengthUs } from '../../limits/limit-table.js';
+import { FIXED_ROWS, type WindowLengthsMs, windowLengthUs } from '../../../limits/limit-table.js';
 
 export const ADMIT_SCRIPT = readFileSync(new URL('./admit.lua', import.meta.url), 'utf8');
 
