@@ -77,11 +77,7 @@ async function call(url: string, token: string, user: string) {
 }
 
 test.each(['project', 'org'] as const)('hard budget of the %s: used up and not exceeded', async (scope) => {
-  const [first, second, victim] = await Promise.all([
-    stack.addDataPlane(),
-    stack.addDataPlane(),
-    stack.addDataPlane(),
-  ]);
+  const [first, second, victim] = await Promise.all([stack.addDataPlane(), stack.addDataPlane(), stack.addDataPlane()]);
   const tenant = await stack.signUpTenant();
   const path = scope === 'project' ? `/v1/projects/${tenant.projectId}` : `/v1/orgs/${tenant.orgId}`;
   expect((await tenant.call('PATCH', path, { budgetCentsMonthly: BUDGET_CENTS })).status).toBe(200);
