@@ -19,7 +19,9 @@ export async function advanceCounterLayout(sql: Sql): Promise<ICounterLayout> {
   await sql`
     update counter_layout set previous_seen_at = now()
      where stage = 'both'
-       and exists (select from data_planes where counters = 'redis' and counter_layout < ${PRESENT_LAYOUT})`;
+       and exists (select from data_planes
+                    where counters = 'redis' and counter_layout < ${PRESENT_LAYOUT}
+                      and seen_at > now() - ${ABSENCE_MS} * interval '1 millisecond')`;
   await sql`
     update counter_layout set stage = 'new', began_at = now()
      where stage = 'both' and previous_seen_at < now() - ${ABSENCE_MS} * interval '1 millisecond'`;

@@ -76,9 +76,11 @@ test('counter layout: the present one begins when no data plane of the previous 
   expect(await advanceCounterLayout(sql)).toEqual(begun);
 });
 
-test('counter layout: a data plane with in-process counters of the previous release holds nothing up', async () => {
+test('counter layout: data planes with in-process counters, and those that were killed, hold nothing up', async () => {
   const { sql } = database();
   await sql`update counter_layout set stage = 'both', began_at = null, previous_seen_at = now() - interval '1 hour'`;
   await registerPlane(dataPlane('old', 'memory', 1));
+  await registerPlane(dataPlane('killed', 'redis', 1));
+  await sql`update data_planes set seen_at = now() - interval '61 seconds' where id = 'killed'`;
   expect((await advanceCounterLayout(sql)).stage).toBe(LayoutStage.NEW);
 });
