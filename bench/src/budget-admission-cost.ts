@@ -9,7 +9,7 @@
 import { createLogger } from '@acg/base/log';
 import { MemoryCounters } from '@acg/dataplane/counters/memory/memory-counters';
 import { RedisCounters } from '@acg/dataplane/counters/redis/redis-counters';
-import { formatMonth, monthOfMs } from '@acg/dataplane/limits/calendar-month';
+import { calendarWindowAt } from '@acg/dataplane/limits/calendar-window';
 import type { AdmissionRequest, Counters } from '@acg/dataplane/limits/counters-interface';
 import { createTestLimits } from '@acg/dataplane/limits/testing/agent-limits-fixture';
 import { createBodyModelReader } from '@acg/dataplane/policy/body/body-model-reader';
@@ -33,7 +33,7 @@ const requestsOf = (kind: Kind): readonly AdmissionRequest[] =>
       rpdLimit: 4_000_000_000,
       budgetNanos: kind === 'none' ? null : 1e15,
       hardBudget: kind === 'hard',
-      spendFloorMonth: formatMonth(monthOfMs(Date.now())),
+      spendFloorMonth: calendarWindowAt('month', Date.now() / 1000).name,
     }),
     providerSlug: 'openai',
     reservationNanos: kind === 'hard' ? 1_000 : 0,
@@ -54,13 +54,13 @@ async function windowUs(counters: Counters, kind: Kind, turn: number): Promise<n
       let open = turn;
       for (let i = 0; i < turn; i++) {
         const asked = requests[next++ % AGENTS]!;
-        counters.admit(asked, ({ month, outcome }) => {
+        counters.admit(asked, ({ admittedAtSec, outcome }) => {
           if (outcome !== 'admitted') throw new Error(`unexpected ${outcome}`);
           const { limits: terms, providerSlug, reservationNanos } = asked;
           counters.settle({
             limits: terms,
             providerSlug,
-            month,
+            admittedAtSec,
             costNanos: 1_000,
             tokens: 100,
             reservationNanos,

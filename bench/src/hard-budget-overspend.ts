@@ -9,9 +9,12 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { monthSpendKey } from '@acg/dataplane/counters/redis/spend-counter-sent-as-totals';
+import { spendKey } from '@acg/dataplane/counters/redis/spend-counter';
+import { calendarWindowAt } from '@acg/dataplane/limits/calendar-window';
+import { scopeTag } from '@acg/dataplane/limits/limit-table';
 import { RedisServer } from '@acg/test/fixtures/redis-server';
 import { Stack } from '@acg/test/fixtures/stack';
+import { readStoredReservations } from '@acg/test/limits/counters-fixture';
 import { Agent, request as send } from 'undici';
 import { startBenchDatabase } from './bench-database.js';
 
@@ -136,10 +139,9 @@ async function oneCall(caller: number): Promise<void> {
   }
 }
 
-async function spentNanos(): Promise<number> {
-  const month = new Date().toISOString().slice(0, 7);
-  return (await redis.admin.hgetBuffer(monthSpendKey(id, month), 's'))?.readDoubleLE(0) ?? 0;
-}
+const storedSpendKey = (): string =>
+  spendKey(tenant.orgId, scopeTag('agent', id), calendarWindowAt('month', Date.now() / 1000));
+const spentNanos = async (): Promise<number> => Number(await redis.admin.hget(storedSpendKey(), 'sum'));
 
 const startMs = performance.now();
 let killedMs = 0;
@@ -147,15 +149,8 @@ let deadFreeS = -1;
 let deadFields = 0;
 /** Deadline of each data plane's reservations, Unix ms. */
 async function reservationDeadlinesMs(): Promise<ReadonlyMap<string, number>> {
-  const month = new Date().toISOString().slice(0, 7);
-  const holds = (await redis.admin.hgetBuffer(monthSpendKey(id, month), 'h')) ?? Buffer.alloc(0);
-  const deadlines = new Map<string, number>();
-  for (let at = 0; at < holds.length; ) {
-    const end = holds.indexOf(0, at);
-    deadlines.set(holds.toString('latin1', at, end), holds.readDoubleLE(end + 9) / 1000);
-    at = end + 25;
-  }
-  return deadlines;
+  const stored = await readStoredReservations(redis.admin, id, undefined, storedSpendKey());
+  return new Map(stored.map(({ field, deadline }) => [field, deadline / 1000]));
 }
 /** Data planes with reservations that count now. */
 const countLiveReservations = async (): Promise<number> =>

@@ -8,7 +8,7 @@ import { cpus } from 'node:os';
 import { createLogger } from '@acg/base/log';
 import { MemoryCounters } from '@acg/dataplane/counters/memory/memory-counters';
 import { RedisCounters } from '@acg/dataplane/counters/redis/redis-counters';
-import { formatMonth, monthOfMs } from '@acg/dataplane/limits/calendar-month';
+import { calendarWindowAt } from '@acg/dataplane/limits/calendar-window';
 import type { AdmissionRequest, Counters } from '@acg/dataplane/limits/counters-interface';
 import { createTestLimits } from '@acg/dataplane/limits/testing/agent-limits-fixture';
 import { RedisServer } from '@acg/test/fixtures/redis-server';
@@ -27,7 +27,7 @@ const request = (agent: number, budgetNanos: number | null, reservationNanos = 0
     rpdLimit: 1_000_000_000,
     budgetNanos,
     hardBudget: reservationNanos > 0,
-    spendFloorMonth: formatMonth(monthOfMs(Date.now())),
+    spendFloorMonth: calendarWindowAt('month', Date.now() / 1000).name,
   }),
   providerSlug: 'openai',
   reservationNanos,
@@ -46,8 +46,9 @@ interface Scenario {
 const settle = (
   counters: Counters,
   { limits: terms, providerSlug, reservationNanos }: AdmissionRequest,
-  month: number,
-): void => counters.settle({ limits: terms, providerSlug, month, costNanos: 1_000, tokens: 100, reservationNanos });
+  admittedAtSec: number,
+): void =>
+  counters.settle({ limits: terms, providerSlug, admittedAtSec, costNanos: 1_000, tokens: 100, reservationNanos });
 
 /** Runs `count` admissions, `turn` of them in each tick of the event loop. */
 async function run(counters: Counters, scenario: Scenario, count: number): Promise<void> {
@@ -65,7 +66,7 @@ async function run(counters: Counters, scenario: Scenario, count: number): Promi
         const asked = requests[next++ % agents]!;
         counters.admit(asked, (admission) => {
           if (admission.outcome !== 'admitted') throw new Error(`unexpected ${admission.outcome}`);
-          if (spend) settle(counters, asked, admission.month);
+          if (spend) settle(counters, asked, admission.admittedAtSec);
           open--;
           if (open === 0) setImmediate(takeTurn);
         });

@@ -20,7 +20,7 @@ import { ContextCache, DEFAULT_CONTEXT_CACHE_OPTIONS } from './context/context-c
 import { ControlPlaneLink, isClockOff, type LinkListener } from './context/control-plane-link.js';
 import { endsSession } from './context/invalidation-matching-and-history.js';
 import { UnauthenticatedRateLimiter } from './context/unauthenticated-rate-limiter.js';
-import { createCounters } from './counters/create-counters.js';
+import { type CreatedCounters, createCounters } from './counters/create-counters.js';
 import { applyLedgerSpend } from './limits/apply-ledger-spend.js';
 import type { Counters } from './limits/counters-interface.js';
 import { Metrics } from './ops/metrics.js';
@@ -96,7 +96,7 @@ export class Gateway implements OpsSource {
     identity: GatewayIdentity,
     log: Logger,
     metrics: Metrics,
-    counters: Counters,
+    { counters, setLayoutStage }: CreatedCounters,
     onFatal: (message: string) => void,
   ) {
     this.#config = config;
@@ -132,7 +132,15 @@ export class Gateway implements OpsSource {
       this.#connectBreakers,
     );
     const about = { dataPlaneId, counters: counters.kind, version: config.version };
-    this.#controlPlaneLink = new ControlPlaneLink(this.#client, about, this.#createLinkListener(prices, onFatal), log);
+    this.#controlPlaneLink = new ControlPlaneLink(
+      this.#client,
+      about,
+      {
+        ...this.#createLinkListener(prices, onFatal),
+        onCounterLayout: setLayoutStage,
+      },
+      log,
+    );
     this.#cache = new ContextCache(this.#controlPlaneLink, {
       ...DEFAULT_CONTEXT_CACHE_OPTIONS,
       ttlMs: config.contextTtlMs,
@@ -218,7 +226,10 @@ export class Gateway implements OpsSource {
     this.#server.close();
   }
 
-  #createLinkListener(prices: CallCostCalculator, onFatal: (message: string) => void): LinkListener {
+  #createLinkListener(
+    prices: CallCostCalculator,
+    onFatal: (message: string) => void,
+  ): Omit<LinkListener, 'onCounterLayout'> {
     return {
       onCircuits: (circuits) => this.#breakers.replaceAll(circuits),
       onCircuit: (circuit) => this.#breakers.update(circuit),

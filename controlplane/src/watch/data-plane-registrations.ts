@@ -10,6 +10,8 @@ interface DataPlaneRegistration {
   /** Name of its own identity; '' with the shared INTERNAL_TOKEN. */
   readonly identity: string;
   readonly counters: 'memory' | 'redis';
+  /** Newest layout of keys in the counter store that it writes; see counter-layout.ts. */
+  readonly counterLayout: number;
   readonly version: string;
   readonly controlPlaneId: string;
   /** UUID of this connection. */
@@ -52,10 +54,12 @@ export async function registerDataPlane(sql: Sql, plane: DataPlaneRegistration):
       if (other !== undefined) throw new CountersNotSharedError(other.id);
     }
     await tx`
-      insert into data_planes (id, identity, counters, control_plane_id, connection_id, version)
-      values (${plane.id}, ${plane.identity}, ${plane.counters}, ${plane.controlPlaneId}, ${plane.connectionId}, ${plane.version})
-      on conflict (id) do update set counters = excluded.counters, control_plane_id = excluded.control_plane_id,
-        connection_id = excluded.connection_id, version = excluded.version, connected_at = now(), seen_at = now()`;
+      insert into data_planes (id, identity, counters, counter_layout, control_plane_id, connection_id, version)
+      values (${plane.id}, ${plane.identity}, ${plane.counters}, ${plane.counterLayout}, ${plane.controlPlaneId},
+        ${plane.connectionId}, ${plane.version})
+      on conflict (id) do update set counters = excluded.counters, counter_layout = excluded.counter_layout,
+        control_plane_id = excluded.control_plane_id, connection_id = excluded.connection_id,
+        version = excluded.version, connected_at = now(), seen_at = now()`;
   });
 }
 

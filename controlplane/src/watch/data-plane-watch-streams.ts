@@ -7,9 +7,16 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from '@acg/base/log';
 import { HOUR_MS } from '@acg/base/time-and-money-units';
-import { type ICircuitState, InvalidationKind, type IPriceBook, type IWatchEvent } from '@acg/proto/messages';
+import {
+  type ICircuitState,
+  InvalidationKind,
+  type IPriceBook,
+  type IWatchEvent,
+  LayoutStage,
+} from '@acg/proto/messages';
 import type { Sql } from '../db/postgres-client.js';
 import { BackgroundTasks } from '../ops/background-tasks.js';
+import { advanceCounterLayout, PRESENT_LAYOUT } from './counter-layout.js';
 import { refreshRegistrations, registerDataPlane, unregisterDataPlane } from './data-plane-registrations.js';
 import {
   deleteOldInvalidations,
@@ -34,6 +41,8 @@ export interface WatchRequestIdentity {
   /** Name of its own identity; '' with the shared INTERNAL_TOKEN. */
   readonly identity: string;
   readonly counters: 'memory' | 'redis';
+  /** Newest layout of keys in the counter store that it writes; see counter-layout.ts. */
+  readonly counterLayout: number;
   readonly version: string;
   /** Last revision that the data plane has applied; 0: none. */
   readonly lastRevision: number;
@@ -128,18 +137,18 @@ export class DataPlaneWatchStreams {
    * removeWatcher}.
    */
   async addWatcher(identity: WatchRequestIdentity, sink: EventSink): Promise<WatchStream> {
-    const { dataPlaneId, identity: name, counters, version, lastRevision, lastMark } = identity;
+    const { dataPlaneId, identity: name, counters, counterLayout, version } = identity;
     const connectionId = randomUUID();
     const { controlPlaneId } = this;
     await registerDataPlane(this.#sql, {
-      ...{ id: dataPlaneId, identity: name, counters, version },
+      ...{ id: dataPlaneId, identity: name, counters, counterLayout, version },
       ...{ controlPlaneId, connectionId },
     });
     for (const other of this.#watchers) if (other.dataPlaneId === dataPlaneId) this.#endWatcher(other, 'replaced');
     const watcher = new WatchStream(dataPlaneId, connectionId, sink, name);
     this.#watchers.add(watcher); // added before anything is read, so that no event is lost between initial state and live events
     try {
-      await this.#sendInitialState(watcher, lastRevision, lastMark);
+      await this.#sendInitialState(watcher, identity);
     } catch (error) {
       this.removeWatcher(watcher);
       throw error;
@@ -176,8 +185,17 @@ export class DataPlaneWatchStreams {
     this.#onHistoryLost(reason);
   }
 
-  async #sendInitialState(watcher: WatchStream, lastRevision: number, lastMark: string): Promise<void> {
+  async #sendInitialState(
+    watcher: WatchStream,
+    { dataPlaneId, counters, counterLayout: writtenLayout, lastRevision, lastMark }: WatchRequestIdentity,
+  ): Promise<void> {
     await this.#feed.read();
+    const counterLayout = await advanceCounterLayout(this.#sql);
+    if (counterLayout.stage === LayoutStage.NEW && counters === 'redis' && writtenLayout < PRESENT_LAYOUT)
+      this.#log.warn(
+        { dataPlaneId },
+        'This data plane is of the previous release and counts spend apart from the others. Replace it.',
+      );
     const { lastRevision: revision, lastMark: revisionMark } = this.#feed;
     const missed = lastRevision === 0 ? [] : await this.#feed.replay(lastRevision, lastMark, revision);
     const hello: IWatchEvent = {
@@ -191,6 +209,7 @@ export class DataPlaneWatchStreams {
         heartbeatMs: HEARTBEAT_MS,
         builtInProviders: [...this.#initialState.builtInProviders],
         databaseTimeMs: this.#databaseTimeMs(),
+        counterLayout,
       },
     };
     watcher.sendInitialEvents([hello, ...(missed ?? []).map(toWatchEvent)], revision);
@@ -201,7 +220,8 @@ export class DataPlaneWatchStreams {
       await this.#feed.read();
       this.#lastReadMs = performance.now();
       await this.#compareClocks();
-      this.broadcast({ heartbeat: { databaseTimeMs: this.#databaseTimeMs() } });
+      const counterLayout = await advanceCounterLayout(this.#sql);
+      this.broadcast({ heartbeat: { databaseTimeMs: this.#databaseTimeMs(), counterLayout } });
       await this.#endReplacedWatchers();
       if (++this.#beats % PRUNE_EVERY_BEATS === 0) await deleteOldInvalidations(this.#sql, INVALIDATIONS_KEPT_MS);
     } catch (error) {

@@ -61,7 +61,7 @@ function createEventSink(call: Call, end: (fault: { code: number; details: strin
 const ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
 function parseIdentity(request: IWatchRequest, identity: LinkCaller): WatchRequestIdentity {
-  const { dataPlaneId, counters, version, lastRevision, lastRevisionMark } = request;
+  const { dataPlaneId, counters, counterLayout, version, lastRevision, lastRevisionMark } = request;
   if (!ID.test(dataPlaneId ?? '')) throw new GrpcError(status.INVALID_ARGUMENT, 'data_plane_id is missing or invalid');
   if (counters !== 'memory' && counters !== 'redis') {
     throw new GrpcError(status.INVALID_ARGUMENT, 'counters must be memory or redis');
@@ -70,6 +70,7 @@ function parseIdentity(request: IWatchRequest, identity: LinkCaller): WatchReque
     dataPlaneId: dataPlaneId!,
     identity,
     counters,
+    counterLayout: counterLayout || 1,
     version: (version ?? '').slice(0, 64),
     lastRevision: lastRevision ?? 0,
     lastMark: (lastRevisionMark ?? '').slice(0, 64),

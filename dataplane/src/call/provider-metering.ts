@@ -2,7 +2,7 @@
 
 import { locateCallModel } from '@acg/base/policy/call-rules';
 import { parseModelFromPath } from '@acg/base/policy/parse-model-from-path';
-import { formatMonth } from '../limits/calendar-month.js';
+import { calendarWindowAt } from '../limits/calendar-window.js';
 import { estimateAbortedCall } from '../metering/aborted-call-usage.js';
 import { createMeter, needsWholeResponse } from '../metering/create-meter.js';
 import type { DeferredUsageReading, UsageReading } from '../metering/reading/response-usage-meter-interface.js';
@@ -175,7 +175,7 @@ function toDeferredUsageCallFields({ request, admission, routed: { context, upst
     keyId: context.keyId,
     providerSlug: upstream.providerSlug,
     startedAtMs: request.startedAtMs,
-    month: formatMonth(admission.result!.month),
+    month: calendarWindowAt('month', admission.result!.admittedAtSec).name,
   };
 }
 

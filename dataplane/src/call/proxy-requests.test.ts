@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { monthOfMs } from '../limits/calendar-month.js';
 import { AGENT_PROVIDER_ROWS, BUDGET_ROW, RPD_ROW, RPM_ROW } from '../limits/limit-table.js';
 import { createTestLimits } from '../limits/testing/agent-limits-fixture.js';
 import { REJECTIONS, type Rejection } from '../rejection/rejections.js';
@@ -160,15 +159,15 @@ test('circuit: releases a probe lease that is granted after the agent disconnect
 });
 
 test('usage: record and counters use the month of the admission and count the tokens', async () => {
-  const month = monthOfMs(Date.UTC(2020, 11));
-  gateway.admission = { ...ADMITTED, month };
+  const admittedAtSec = Date.UTC(2020, 11) / 1000;
+  gateway.admission = { ...ADMITTED, admittedAtSec };
   gateway.costNanos = 5;
   const agent = await send(`${line('GET', '/v1/proxy/openai/x')}\r\n`);
   (await upstream.connection()).send(OK);
   await agent.waitForText('\r\n\r\nok');
   expect(gateway.records).toMatchObject([{ month: '2020-12' }]);
   // The fixture's meter counts each byte of the response as a token.
-  expect(gateway.settlements).toMatchObject([{ month, costNanos: 5, tokens: 2, reservationNanos: 0 }]);
+  expect(gateway.settlements).toMatchObject([{ admittedAtSec, costNanos: 5, tokens: 2, reservationNanos: 0 }]);
 });
 
 test('circuit: the usage record of a probe holds its lease and epoch', async () => {

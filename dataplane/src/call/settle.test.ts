@@ -2,7 +2,6 @@ import { invariantFailures } from '@acg/base/invariant-failures';
 import { USAGE_RECORD_FIELDS } from '@acg/proto/generated/usage-record';
 import type { IUsageRecord } from '@acg/proto/messages';
 import { expect, test } from 'vitest';
-import { monthOfMs } from '../limits/calendar-month.js';
 import { PendingDecodes } from './pending-decodes.js';
 import { createSettle, releaseReservation } from './settle.js';
 import { createTestExchange } from './testing/exchange-fixture.js';
@@ -29,7 +28,7 @@ test('settle: books a call once; a second call only reports that it is booked', 
   const upstream = createUpstream('http://127.0.0.1:1');
   const exchange = createTestExchange({
     routed: { context: createContext([upstream]), upstream, target: { providerPath: '/x' }, tokenPosition: null },
-    admission: { month: monthOfMs(Date.UTC(2026, 10)) },
+    admission: { admittedAtSec: Date.UTC(2026, 10) / 1000 },
   });
   const heard: (Error | null)[] = [];
   settle(exchange, (error) => void heard.push(error));
@@ -48,7 +47,7 @@ test('settle: releases the reservation of a call that is not forwarded once', ()
   const upstream = createUpstream('http://127.0.0.1:1');
   const exchange = createTestExchange({
     routed: { context: createContext([upstream]), upstream },
-    admission: { month: monthOfMs(Date.UTC(2026, 10)) },
+    admission: { admittedAtSec: Date.UTC(2026, 10) / 1000 },
   });
   exchange.admission.reservedNanos = 70;
   for (let n = 0; n < 2; n++)

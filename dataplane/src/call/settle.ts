@@ -4,7 +4,7 @@
  */
 import { invariant } from '@acg/base/invariant-failures';
 import { CircuitOutcome, type IUsageRecord } from '@acg/proto/messages';
-import { MonthNameCache } from '../limits/calendar-month.js';
+import { calendarWindowAt } from '../limits/calendar-window.js';
 import type { Counters } from '../limits/counters-interface.js';
 import type { UsageReading } from '../metering/reading/response-usage-meter-interface.js';
 import type { CallCost } from '../pricing/call-cost-calculator.js';
@@ -43,7 +43,6 @@ const PROVIDER_STREAM_ERRORS: ReadonlySet<string> = new Set(['server_error', 'ov
 const TRANSPORT_ERROR_CLASSES: ReadonlySet<string> = new Set(['connect', 'timeout', 'reset', 'upstream_cut']);
 
 export function createSettle(deps: SettleDeps): Settle {
-  const months = new MonthNameCache();
   return (exchange, done) => {
     if (exchange.settled) {
       done(null);
@@ -79,7 +78,7 @@ export function createSettle(deps: SettleDeps): Settle {
       (successful || isUnanswered) && reading !== null ? deps.metering.priceUsage(exchange, reading) : NO_PRICE;
     exchange.metering.deferredUsage?.flush(); // Before the record that the lines belong to.
     // The record first: tasks run in the order in which they are scheduled, and the response waits for the record.
-    deps.spool.appendRecord(buildUsageRecord(exchange, reading, price, months), done);
+    deps.spool.appendRecord(buildUsageRecord(exchange, reading, price), done);
     if (exchange.routed.context.agentLimits.hardBudget && price.costNanos > exchange.admission.reservedNanos) {
       deps.onReservationExceeded(price.costNanos - exchange.admission.reservedNanos);
     }
@@ -113,7 +112,7 @@ function settleCounters(
   counters.settle({
     limits: context.agentLimits,
     providerSlug: upstream.providerSlug,
-    month: exchange.admission.result!.month,
+    admittedAtSec: exchange.admission.result!.admittedAtSec,
     costNanos,
     tokens,
     reservationNanos: reservedNanos,
@@ -161,12 +160,7 @@ function computeCircuitOutcome(exchange: RoutedExchange, streamError: string | n
   return exchange.upstreamCall.responseComplete ? CircuitOutcome.SUCCESS : CircuitOutcome.NEUTRAL;
 }
 
-function buildUsageRecord(
-  exchange: RoutedExchange,
-  reading: UsageReading | null,
-  price: CallCost,
-  months: MonthNameCache,
-): IUsageRecord {
+function buildUsageRecord(exchange: RoutedExchange, reading: UsageReading | null, price: CallCost): IUsageRecord {
   const { context, target, upstream } = exchange.routed;
   const { providerPath } = target;
   const record: IUsageRecord = {
@@ -206,7 +200,8 @@ function buildUsageRecord(
     websocket: exchange.isWebSocket,
     traceparent: findTraceparent(exchange.request.headers),
     // A call whose connection could not be made was not admitted: the ledger takes the month of its start.
-    month: exchange.admission.result === null ? '' : months.get(exchange.admission.result.month),
+    month:
+      exchange.admission.result === null ? '' : calendarWindowAt('month', exchange.admission.result.admittedAtSec).name,
     lined: exchange.metering.deferredUsage !== null,
   };
   const statedCostNanos = reading?.extras.statedCostNanos ?? null;

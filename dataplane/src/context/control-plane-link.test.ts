@@ -3,10 +3,17 @@ import { Secret } from '@acg/base/secret';
 import { ControlPlaneClient } from '@acg/proto/control-plane-client';
 import { type GatewayHandlers, gatewayService } from '@acg/proto/gateway-service';
 import { createServerCredentials, type LinkSecurity } from '@acg/proto/link-tls-or-shared-secret';
-import { InvalidationKind, type IWatchEvent, type IWatchRequest, Outcome } from '@acg/proto/messages';
+import {
+  InvalidationKind,
+  type IWatchEvent,
+  type IWatchRequest,
+  LayoutStage as LayoutStageMessage,
+  Outcome,
+} from '@acg/proto/messages';
 import { Server, type ServerWritableStream, type ServiceDefinition, status } from '@grpc/grpc-js';
 import { pino } from 'pino';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { LayoutStage } from '../limits/counters-interface.js';
 import { ContextCache, DEFAULT_CONTEXT_CACHE_OPTIONS, type Lookup } from './context-cache.js';
 import { ControlPlaneLink, isClockOff } from './control-plane-link.js';
 import { createContextMessage } from './testing/context-message-fixture.js';
@@ -57,7 +64,14 @@ const hello = (call: Watcher, revision: number, reset = false, heartbeatMs = 60_
 function connect(addresses: readonly string[], staleIfErrorMs = 900_000) {
   const lines: string[] = [];
   const client = new ControlPlaneClient(addresses, security, () => 0);
-  const heard = { ended: [] as string[], circuits: [] as string[], fatal: [] as string[], prices: 0, resets: 0 };
+  const heard = {
+    ended: [] as string[],
+    circuits: [] as string[],
+    fatal: [] as string[],
+    prices: 0,
+    resets: 0,
+    stages: [] as LayoutStage[],
+  };
   const identity = { dataPlaneId: 'dp-1', counters: 'memory', version: '1' } as const;
   const source = new ControlPlaneLink(
     client,
@@ -66,6 +80,7 @@ function connect(addresses: readonly string[], staleIfErrorMs = 900_000) {
       onCircuits: (all) => void heard.circuits.push(`all ${all.length}`),
       onCircuit: (one) => void heard.circuits.push(one.state!),
       onPrices: () => void heard.prices++,
+      onCounterLayout: (stage) => void heard.stages.push(stage),
       onReset: () => void heard.resets++,
       onSessionsEnd: (one) => void heard.ended.push(`${one.kind} ${one.id}`),
       onFatal: (message) => void heard.fatal.push(message),
@@ -99,6 +114,20 @@ describe('ControlPlaneLink', () => {
     plane.watch = () => {}; // no further event
     for (const call of plane.watchers) call.end();
     await until(() => cache.get(HASH, '') === null);
+  });
+
+  it('announces its counter layout and passes on the stage of Hello and of heartbeats', async () => {
+    const plane = new Plane();
+    plane.watch = (call) => {
+      hello(call, 5); // as a control plane of the previous release: without a stage
+      call.write({ heartbeat: { counterLayout: { stage: LayoutStageMessage.BOTH } } });
+      call.write({ heartbeat: { counterLayout: { stage: LayoutStageMessage.NEW, sinceMs: 1_700_000_000_000 } } });
+    };
+    await plane.listen();
+    const { heard } = connect([plane.address]);
+    await until(() => heard.stages.length === 3);
+    expect(plane.watchers[0]!.request.counterLayout).toBe(2);
+    expect(heard.stages).toEqual([{ name: 'both' }, { name: 'both' }, { name: 'new', sinceMs: 1_700_000_000_000 }]);
   });
 
   it('logs an unreachable control plane once, not at each retry', async () => {

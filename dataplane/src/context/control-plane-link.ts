@@ -11,12 +11,15 @@ import { type Logger, maskSecrets } from '@acg/base/log';
 import { type ControlPlaneClient, grpcStatus, LinkError, type WatchCall } from '@acg/proto/control-plane-client';
 import {
   type ICircuitState,
+  type ICounterLayout,
   type IHello,
   type IPriceBook,
   type IResolveTokenResponse,
   type IWatchEvent,
   Outcome,
+  LayoutStage as WireLayoutStage,
 } from '@acg/proto/messages';
+import type { LayoutStage } from '../limits/counters-interface.js';
 import type { ContextCache, ContextResolver, Resolution } from './context-cache.js';
 import { decodeContext } from './decode-context.js';
 import type { Invalidation, InvalidationKind } from './invalidation-matching-and-history.js';
@@ -36,6 +39,8 @@ export interface LinkListener {
   onCircuit(circuit: ICircuitState): void;
   /** Replaces all operator prices. Called on each (re)connection and when they change. */
   onPrices(prices: IPriceBook): void;
+  /** Which keys of the counter store count. Called on each (re)connection and with each heartbeat. */
+  onCounterLayout(stage: LayoutStage): void;
   /** The cache was dropped: revocations may have been missed. */
   onReset(): void;
   /** Called only for invalidations with `endsSessions`: open streams and WebSockets that they affect must end. */
@@ -49,6 +54,8 @@ const HELLO_TIMEOUT_MS = 5_000;
 const RECONNECT_MS_MIN = 50;
 const RECONNECT_MS_MAX = 2_000;
 const HEARTBEATS_MISSED = 2.5;
+/** The keys of the counter store that this release writes, see docs/counters.md#upgrade. */
+const COUNTER_LAYOUT = 2;
 const RESOLVE_FAILED = 'resolve failed';
 /** Beyond it usage may fall into the wrong day or month, and beyond tomorrow it cannot be booked. */
 const CLOCK_OFFSET_MS_MAX = 300_000;
@@ -208,7 +215,12 @@ export class ControlPlaneLink implements ContextResolver {
     this.#catchUpRevision = null;
     this.#silenceTimeoutMs = HELLO_TIMEOUT_MS;
     const lastRevision = this.#cache!.seenRevision;
-    const request = { ...this.#identity, lastRevision, lastRevisionMark: this.#seenRevisionMark };
+    const request = {
+      ...this.#identity,
+      counterLayout: COUNTER_LAYOUT,
+      lastRevision,
+      lastRevisionMark: this.#seenRevisionMark,
+    };
     const call = this.#client.watch(request, {
       onEvent: (event) => this.#onEvent(event),
       onEnd: (error) => this.#onEnd(error),
@@ -237,6 +249,7 @@ export class ControlPlaneLink implements ContextResolver {
       else if (event.invalidation) this.#onInvalidation(event);
       else if (event.circuit) this.#listener.onCircuit(event.circuit);
       else if (event.prices) this.#listener.onPrices(event.prices);
+      else if (event.heartbeat) this.#listener.onCounterLayout(decodeLayoutStage(event.heartbeat.counterLayout));
     } catch (error) {
       // An event that cannot be decoded may have been an invalidation, so no cached entry can be trusted.
       this.#watch!.cancel();
@@ -277,6 +290,7 @@ export class ControlPlaneLink implements ContextResolver {
     this.#builtInProviders = new Set(hello.builtInProviders ?? []);
     this.#listener.onCircuits(hello.circuits ?? []);
     this.#listener.onPrices(hello.prices ?? {});
+    this.#listener.onCounterLayout(decodeLayoutStage(hello.counterLayout));
     this.#isReady = true;
     if (isReset) this.#listener.onReset();
   }
@@ -343,6 +357,11 @@ export class ControlPlaneLink implements ContextResolver {
       `${problem}: ${text}`,
     );
   }
+}
+
+/** A control plane of the previous release sends no stage. */
+function decodeLayoutStage(layout: ICounterLayout | null | undefined): LayoutStage {
+  return layout?.stage === WireLayoutStage.NEW ? { name: 'new', sinceMs: layout.sinceMs ?? 0 } : { name: 'both' };
 }
 
 /** Throws when the answer cannot be used. */

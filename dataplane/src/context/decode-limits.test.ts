@@ -41,21 +41,23 @@ test.each([{ type: 'requests_per_moon' }, { window: 'hour' }, { unit: 'tokens' }
 test('limits: counts spend of project and organization without a budget, unless the context omits them', () => {
   const of = { projectId: 'p1', orgId: 'o1' };
   const [, project, org] = BUDGET_ROWS;
-  const {
-    scopes: spends,
-    budgetedScopes: budgets,
-    unbudgetedTags: unbudgeted,
-  } = decodeLimits({ ...of, limits: [wire(project!, 7)] }, 'agent-1');
-  expect(spends.map(({ tag }) => tag)).toEqual(['agent-1', 'p:p1']);
-  expect(budgets.map(({ tag }) => tag)).toEqual(['p:p1']);
-  expect(unbudgeted).toEqual(['o:o1']);
-  expect(decodeLimits(of, 'agent-1').unbudgetedTags).toEqual(['p:p1', 'o:o1']);
-  expect(decodeLimits({ ...of, limits: [wire(project!, 7), wire(org!, 7)] }, 'agent-1').unbudgetedTags).toEqual([]);
-  expect(decodeLimits({}, 'agent-1').unbudgetedTags).toEqual([]);
+  const { scopes, budgetedScopes } = decodeLimits({ ...of, limits: [wire(project!, 7)] }, 'agent-1');
+  expect(scopes.map(({ tag, budgetNanos }) => [tag, budgetNanos])).toEqual([
+    ['agent:agent-1', UNLIMITED],
+    ['project:p1', 7 * NANOS_PER_CENT],
+    ['org:o1', UNLIMITED],
+  ]);
+  expect(budgetedScopes.map(({ tag }) => tag)).toEqual(['project:p1']);
+  const tags = (message: IAgentContext) => decodeLimits(message, 'agent-1').scopes.map(({ tag }) => tag);
+  expect(tags(of)).toEqual(['agent:agent-1', 'project:p1', 'org:o1']);
+  expect(tags({ limits: [wire(org!, 7)] })).toEqual(['agent:agent-1', 'org:']);
+  expect(tags({})).toEqual(['agent:agent-1']);
 });
 
 test('limits: hardBudget is false without a budget', () => {
   const hard = (message: IAgentContext) => decodeLimits({ ...message, hardBudget: true }, 'agent-1').hardBudget;
   expect([hard({ limits: [wire(BUDGET_ROW, 7)] }), hard({})]).toEqual([true, false]);
+  const [, project, org] = BUDGET_ROWS;
+  expect([project!, org!].map((row) => hard({ limits: [wire(row, 7)] }))).toEqual([true, true]);
   expect(decodeLimits({ limits: [wire(BUDGET_ROW, 7)] }, 'agent-1').hardBudget).toBe(false);
 });

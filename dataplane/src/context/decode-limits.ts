@@ -5,8 +5,8 @@
 import { NANOS_PER_CENT } from '@acg/base/time-and-money-units';
 import type { IAgentContext, ILimit } from '@acg/proto/messages';
 import { type AgentLimits, createAgentLimits, DEFAULT_MAX_OUTPUT_TOKENS } from '../limits/agent-limits.js';
-import { parseMonth } from '../limits/calendar-month.js';
-import { BUDGET_ROW, BUDGET_ROWS, LIMIT_TABLE, type LimitRow, scopeHashTag, UNLIMITED } from '../limits/limit-table.js';
+import { parseMonth } from '../limits/calendar-window.js';
+import { BUDGET_ROWS, LIMIT_TABLE, type LimitRow, scopeTag, UNLIMITED } from '../limits/limit-table.js';
 
 /** Fields of control planes that do not send `limits` yet; to be removed with the next release. */
 const LEGACY_FIELDS: Readonly<Record<string, (message: IAgentContext) => number | null | undefined>> = {
@@ -17,36 +17,30 @@ const LEGACY_FIELDS: Readonly<Record<string, (message: IAgentContext) => number 
 
 export function decodeLimits(message: IAgentContext, agentId: string): AgentLimits {
   const limits = Object.freeze(LIMIT_TABLE.map((row) => decodeLimit(message, row)));
-  const budgeted = BUDGET_ROWS.filter((row) => row === BUDGET_ROW || limits[row] !== UNLIMITED);
   return createAgentLimits({
+    orgId: message.orgId ?? '',
     agentId,
     byRow: limits,
-    month: parseMonth(message.spendMonth ?? ''),
-    scopes: budgeted.map((row) => decodeSpend(message, agentId, row)),
-    unbudgetedTags: BUDGET_ROWS.filter((row) => !budgeted.includes(row)).flatMap(
-      (row) => decodeScopeTag(message, row) ?? [],
-    ),
+    ledgerWindow: parseMonth(message.spendMonth ?? ''),
+    scopes: BUDGET_ROWS.flatMap((row) => decodeScope(message, agentId, row, limits[row] !== UNLIMITED) ?? []),
     hardBudget: message.hardBudget ?? false,
     defaultMaxOutputTokens: message.holdMaxOutputTokens || DEFAULT_MAX_OUTPUT_TOKENS,
     rejectsUnchecked: message.refuseUnchecked ?? false,
   });
 }
 
-function decodeSpend(message: IAgentContext, agentId: string, row: number) {
+/** Null: the context names no such project or organization, and it has no budget. */
+function decodeScope(message: IAgentContext, agentId: string, row: number, isBudgeted: boolean) {
   const { scope } = LIMIT_TABLE[row]!;
   if (scope === 'agent') {
-    return { row, tag: agentId, ledgerNanos: message.spendNanos ?? 0, ledgerOnlyNanos: message.ledgerNanos ?? 0 };
+    const tag = scopeTag(scope, agentId);
+    return { row, tag, ledgerNanos: message.spendNanos ?? 0, ledgerOnlyNanos: message.ledgerNanos ?? 0 };
   }
-  const sent = (message.scopes ?? []).find((one) => one.scope === scope);
-  const tag = decodeScopeTag(message, row) ?? scopeHashTag(scope, '');
-  return { row, tag, ledgerNanos: sent?.spentNanos ?? 0, ledgerOnlyNanos: sent?.ledgerNanos ?? 0 };
-}
-
-/** Hash tag of the project or organization; null: the context does not name it. */
-function decodeScopeTag(message: IAgentContext, row: number): string | null {
-  const { scope } = LIMIT_TABLE[row]!;
   const id = scope === 'project' ? message.projectId : message.orgId;
-  return id ? scopeHashTag(scope, id) : null;
+  if (!id && !isBudgeted) return null;
+  const sent = (message.scopes ?? []).find((one) => one.scope === scope);
+  const tag = scopeTag(scope, id ?? '');
+  return { row, tag, ledgerNanos: sent?.spentNanos ?? 0, ledgerOnlyNanos: sent?.ledgerNanos ?? 0 };
 }
 
 function decodeLimit(message: IAgentContext, row: LimitRow): number {

@@ -2,17 +2,18 @@
  * Limits and budget settings of one agent, as admission needs them. Created once per context and shared by all of its
  * calls.
  */
-import { BUDGET_ROW, type LimitValues, TPM_ROW, UNLIMITED } from './limit-table.js';
+import type { CalendarWindow } from './calendar-window.js';
+import { type LimitValues, TPM_ROW, UNLIMITED } from './limit-table.js';
 
-/** Month spend of one scope by the ledger, and the budget on it. */
+/** Spend of one scope by the ledger, and the budget on it. */
 export interface ScopeSpend {
   /** Row of the scope's budget in the limit table. */
   readonly row: number;
-  /** Hash tag of the scope's Redis keys; see scopeHashTag. */
+  /** Names the scope in keys; see scopeTag. */
   readonly tag: string;
   /** Nano-dollars; UNLIMITED = no budget. */
   readonly budgetNanos: number;
-  /** The ledger's spend figure for `month`, nano-dollars. */
+  /** The ledger's spend figure for `ledgerWindow`, nano-dollars. */
   readonly ledgerNanos: number;
   /**
    * The part of `ledgerNanos` that only the ledger counts, nano-dollars. Data planes never add it to their own totals.
@@ -21,22 +22,21 @@ export interface ScopeSpend {
 }
 
 export interface AgentLimits {
+  readonly orgId: string;
   readonly agentId: string;
   readonly byRow: LimitValues;
-  /** Month of the ledger's figures (see calendar-month.ts). They do not apply to any other month. */
-  readonly month: number;
-  /** The agent's own scope first, always; then its project and organization where they have a budget. */
+  /** The month of the ledger's figures, which apply to no other window. Null: the control plane sent none. */
+  readonly ledgerWindow: CalendarWindow | null;
+  /**
+   * The agent's own scope first, then its project and organization. Spend is counted without a budget, too, so that a
+   * budget set in mid-month starts from the month's spend.
+   */
   readonly scopes: readonly ScopeSpend[];
   /** The scopes that have a budget. */
   readonly budgetedScopes: readonly ScopeSpend[];
-  /**
-   * Hash tags of the agent's project and organization where they have no budget. Their spend is counted, too, so that a
-   * budget set in mid-month starts from the month's spend.
-   */
-  readonly unbudgetedTags: readonly string[];
   /** Whether a limit counts cost: a budget of the agent, its project or its organization, or a token limit. */
   readonly hasCostLimit: boolean;
-  /** Admission reserves the maximum cost of a call. */
+  /** Admission reserves the maximum cost of a call, in each of `budgetedScopes`. */
   readonly hardBudget: boolean;
   /** Output tokens assumed for a call that sets no maximum. */
   readonly defaultMaxOutputTokens: number;
@@ -47,12 +47,11 @@ export interface AgentLimits {
 export const DEFAULT_MAX_OUTPUT_TOKENS = 4_096;
 
 interface AgentLimitsInput {
+  readonly orgId: string;
   readonly agentId: string;
   readonly byRow: LimitValues;
-  readonly month: number;
-  /** The agent's scope; project and organization only where they have a budget. */
+  readonly ledgerWindow: CalendarWindow | null;
   readonly scopes: readonly Omit<ScopeSpend, 'budgetNanos'>[];
-  readonly unbudgetedTags: readonly string[];
   readonly hardBudget: boolean;
   readonly defaultMaxOutputTokens: number;
   readonly rejectsUnchecked: boolean;
@@ -61,7 +60,7 @@ interface AgentLimitsInput {
 export function createAgentLimits(input: AgentLimitsInput): AgentLimits {
   const scopes = input.scopes.map((spend) => Object.freeze({ ...spend, budgetNanos: input.byRow[spend.row]! }));
   const budgetedScopes = scopes.filter(({ budgetNanos }) => budgetNanos !== UNLIMITED);
-  const hardBudget = input.hardBudget && input.byRow[BUDGET_ROW] !== UNLIMITED;
+  const hardBudget = input.hardBudget && budgetedScopes.length > 0;
   const hasCostLimit = budgetedScopes.length > 0 || input.byRow[TPM_ROW] !== UNLIMITED;
   return Object.freeze({
     ...input,

@@ -2,13 +2,13 @@ import type { IReportUsageResponse } from '@acg/proto/messages';
 import { expect, test } from 'vitest';
 import { MemoryCounters } from '../counters/memory/memory-counters.js';
 import { applyLedgerSpend } from './apply-ledger-spend.js';
-import { formatMonth, monthOfMs } from './calendar-month.js';
+import { calendarWindowAt } from './calendar-window.js';
 import type { Admission } from './counters-interface.js';
 import { findLimitRow } from './limit-table.js';
 import { createTestLimits } from './testing/agent-limits-fixture.js';
 
 const nowMs = Date.UTC(2026, 10, 15);
-const month = formatMonth(monthOfMs(nowMs));
+const month = calendarWindowAt('month', nowMs / 1000).name;
 const agentId = 'agent-1';
 const budgets = { budgetNanos: 1_000, projectBudgetNanos: 1_000, orgBudgetNanos: 1_000 };
 
@@ -16,7 +16,7 @@ const budgets = { budgetNanos: 1_000, projectBudgetNanos: 1_000, orgBudgetNanos:
 function createCountersWithSpend() {
   const counters = new MemoryCounters(() => nowMs * 1_000);
   const limits = createTestLimits({ agentId, ...budgets });
-  const settlement = { limits, providerSlug: 'openai', month: monthOfMs(nowMs), tokens: 0, reservationNanos: 0 };
+  const settlement = { limits, providerSlug: 'openai', admittedAtSec: nowMs / 1000, tokens: 0, reservationNanos: 0 };
   counters.settle({ ...settlement, costNanos: 100 });
   const admitted = (): Admission => {
     let seen: Admission | null = null;

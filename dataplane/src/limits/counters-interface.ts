@@ -4,6 +4,7 @@
  * synchronously.
  */
 import type { AgentLimits } from './agent-limits.js';
+import type { CalendarWindow } from './calendar-window.js';
 import type { LimitType } from './limit-table.js';
 
 /** One request that needs admission. */
@@ -31,10 +32,10 @@ export interface Admission {
    * When the oldest counted request leaves the RPM window, Unix seconds; 0 when none is counted; now when unchecked.
    */
   readonly rpmResetAtSec: number;
-  /** Month of the request by the store's clock (see calendar-month.ts). */
-  readonly month: number;
+  /** Time of the decision by the store's clock, Unix seconds. The request belongs to its calendar windows. */
+  readonly admittedAtSec: number;
   /**
-   * Month spend and open reservations (including this request's) of the rejecting scope, else of the agent;
+   * Spend of the window and open reservations (including this request's) of the rejecting scope, else of the agent;
    * nano-dollars.
    */
   readonly spentNanos: number;
@@ -47,8 +48,8 @@ export interface Admission {
 export interface Settlement {
   readonly limits: AgentLimits;
   readonly providerSlug: string;
-  /** Month of the request's admission. */
-  readonly month: number;
+  /** `admittedAtSec` of the request's admission. Cost and reservation belong to its calendar windows. */
+  readonly admittedAtSec: number;
   readonly costNanos: number;
   /** Input and output tokens. */
   readonly tokens: number;
@@ -66,7 +67,7 @@ export interface WindowSnapshot {
   readonly rejection: { readonly row: number; readonly retryAtSec: number } | null;
 }
 
-/** Spend of one of the agent's `scopes`, in their order; nano-dollars. */
+/** Spend of one of the agent's `scopes` in its current window, in their order; nano-dollars. */
 export interface SpendSnapshot {
   readonly row: number;
   readonly spentNanos: number;
@@ -82,6 +83,12 @@ export interface PeekRequest {
   readonly limits: AgentLimits;
   readonly providerSlugs: readonly string[];
 }
+
+/**
+ * Which keys of the store count during an upgrade, see docs/counters.md#upgrade. `sinceMs`: when the last data plane of
+ * the previous release had gone, Unix ms; 0 = there has never been one.
+ */
+export type LayoutStage = { readonly name: 'both' } | { readonly name: 'new'; readonly sinceMs: number };
 
 /** Metrics that the counters report. */
 export interface CountersMetrics {
@@ -99,17 +106,22 @@ export interface Counters {
   /** Checks the limits in table order and consumes from all windows atomically, or from none. */
   admit(request: AdmissionRequest, done: (admission: Admission) => void): void;
   /**
-   * Enlarges the reservation of a running request. While the store is unavailable, `rejectsUnchecked` of the agent
-   * decides.
+   * Enlarges the reservation of a running request in the windows of its admission. While the store is unavailable,
+   * `rejectsUnchecked` of the agent decides.
    */
-  growReservation(limits: AgentLimits, additionalNanos: number, done: (granted: boolean) => void): void;
+  growReservation(
+    limits: AgentLimits,
+    admittedAtSec: number,
+    additionalNanos: number,
+    done: (granted: boolean) => void,
+  ): void;
   /**
    * Records the final cost of a request; the caller calls it once per request. Never blocks. Spend that cannot be added
    * now is kept and added later, exactly once.
    */
   settle(settlement: Settlement): void;
-  /** Updates the ledger's figures of a scope's month, which arrive with acknowledged usage. Nano-dollars. */
-  updateLedgerSpend(tag: string, month: number, nanos: number, ledgerOnlyNanos: number): void;
+  /** Updates the ledger's figures of a scope's window, which arrive with acknowledged usage. Nano-dollars. */
+  updateLedgerSpend(tag: string, window: CalendarWindow, nanos: number, ledgerOnlyNanos: number): void;
   /** Reads the current state without consuming; null = the store is unavailable. */
   peek(request: PeekRequest, done: (snapshot: LimitSnapshot | null) => void): void;
   /**

@@ -4,6 +4,7 @@
  */
 import { LIMIT_ALGORITHMS, LIMITS, type Limit, type LimitAlgorithm, WINDOW_MS } from '@acg/base/limit-definitions';
 import { NANOS_PER_CENT } from '@acg/base/time-and-money-units';
+import { type CalendarUnit, type CalendarWindow, calendarWindowAt } from './calendar-window.js';
 
 export type LimitType = Limit['type'];
 export type LimitScope = Limit['scope'];
@@ -29,11 +30,12 @@ export const TPM_ROW = findLimitRow('tpm', 'agent_provider');
 export const BUDGET_ROW = findLimitRow('budget', 'agent');
 
 /** Rows that are counted by the given algorithm. */
-export const rowsCountedAs = (algorithm: LimitAlgorithm): readonly number[] =>
+const rowsCountedAs = (algorithm: LimitAlgorithm): readonly number[] =>
   LIMIT_TABLE.flatMap((row, index) => (row.algorithm === algorithm ? [index] : []));
 if (LIMIT_ALGORITHMS.flatMap(rowsCountedAs).some((row, index) => row !== index))
   throw new Error('The limit table must order its rows by algorithm');
 
+export const FIXED_ROWS = rowsCountedAs('fixed');
 export const TOKEN_ROWS = rowsCountedAs('token');
 export const BUDGET_ROWS = rowsCountedAs('spend');
 /** The rows that count per provider; a verdict has two figures for each. */
@@ -55,6 +57,10 @@ export const DEFAULT_WINDOW_LENGTHS_MS: WindowLengthsMs = {
   tokenMinute: WINDOW_MS.minute,
 };
 
+/** The calendar window of a budget row that an instant falls into. */
+export const budgetWindowAt = (row: number, unixSec: number): CalendarWindow =>
+  calendarWindowAt(LIMIT_TABLE[row]!.window as CalendarUnit, unixSec);
+
 /** Length of a request window, µs. */
 export const windowLengthUs = (row: number, windows: WindowLengthsMs): number =>
   windows[LIMIT_TABLE[row]!.window as keyof typeof WINDOW_MS] * 1000;
@@ -65,10 +71,5 @@ export function toDisplayValue(row: LimitRow, value: number): number | null {
   return row.unit === 'cents' ? Math.floor(value / NANOS_PER_CENT + 0.5) : value;
 }
 
-/**
- * Hash tag of a scope's Redis keys: an agent's tag is its id. The prefixes of other scopes cannot start an agent id.
- */
-export function scopeHashTag(scope: string, id: string): string {
-  if (scope === 'project') return `p:${id}`;
-  return scope === 'org' ? `o:${id}` : id;
-}
+/** Name of a scope in the counters' keys: `agent:…`, `project:…`, `org:…`. */
+export const scopeTag = (scope: string, id: string): string => `${scope}:${id}`;

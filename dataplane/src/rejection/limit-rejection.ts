@@ -45,23 +45,28 @@ function createBudgetRejection(row: LimitRow, budgetCents: number, admission: Ad
   const { spentNanos, reservedNanos: heldNanos, reservationNanos: holdNanos } = admission;
   const spentCents = toDisplayValue(row, spentNanos) ?? 0;
   const facts = { limitType: row.type, scope: row.scope, spentCents, budgetCents };
-  if (row.scope !== 'agent' || holdNanos === 0) return buildLimitRejection(row, facts, NO_RETRY_HEADERS);
+  if (holdNanos === 0) return buildLimitRejection(row, facts, NO_RETRY_HEADERS);
   const budgetNanos = budgetCents * NANOS_PER_CENT;
   const reason = holdNanos > budgetNanos ? 'never_fits' : spentNanos + holdNanos > budgetNanos ? 'spent' : 'in_flight';
   const held = { ...facts, heldCents: toDisplayValue(row, heldNanos) ?? 0, reason };
   const headers = reason === 'in_flight' ? RETRY_SOON_HEADERS : NO_RETRY_HEADERS;
-  return { ...buildLimitRejection(row, held, headers, BUDGET_MESSAGES[reason]), reason: BUDGET_REASONS[reason] };
+  if (reason === 'spent') return buildLimitRejection(row, held, headers);
+  // The row's own message and reason say that the budget is used up.
+  const message = BUDGET_MESSAGES[reason](SCOPE_NAMES[row.scope]!);
+  return { ...buildLimitRejection(row, held, headers, message), reason: `budget_${reason}` };
 }
 
-/** Texts while the budget is not used up; `message` of the row would mislead then. */
+/** Texts while the budget is not used up. */
 const BUDGET_MESSAGES = {
-  never_fits: 'This call may cost more than the monthly budget of this agent: request fewer output tokens.',
-  spent: undefined,
-  in_flight: 'Calls in flight have reserved the rest of the monthly budget of this agent.',
+  never_fits: (scope: string) =>
+    `This call may cost more than the monthly budget of ${scope}: request fewer output tokens.`,
+  in_flight: (scope: string) => `Calls in flight have reserved the rest of the monthly budget of ${scope}.`,
 } as const;
-
-/** In metrics and rejection counts, `budget` means that the budget is used up. */
-const BUDGET_REASONS = { never_fits: 'budget_never_fits', spent: 'budget', in_flight: 'budget_in_flight' } as const;
+const SCOPE_NAMES: Readonly<Record<string, string>> = {
+  agent: 'this agent',
+  project: 'the project',
+  org: 'the organization',
+};
 
 function buildLimitRejection(
   row: LimitRow,

@@ -66,7 +66,7 @@ function createPrecheckRejection(
     retryAtSec: passesAtSec,
     rpmRemaining: 0,
     rpmResetAtSec: passesAtSec,
-    month: 0,
+    admittedAtSec: 0,
     spentNanos: spend?.spentNanos ?? 0,
     reservedNanos: spend?.reservedNanos ?? 0,
     reservationNanos,

@@ -108,7 +108,8 @@ export class ReservedStream implements UpstreamResponseHandler {
     const exchange = this.#exchange;
     const nanos = watch.computeGrowthNanos(exchange.admission.reservedNanos);
     this.#isGrowing = true;
-    this.#counters.growReservation(exchange.routed.context.agentLimits, nanos, (granted) => {
+    const { admittedAtSec } = exchange.admission.result!;
+    this.#counters.growReservation(exchange.routed.context.agentLimits, admittedAtSec, nanos, (granted) => {
       // In a later turn of the event loop: the parser that delivered these bytes may still be processing them.
       setImmediate(() => this.#onGrowthDecided(watch, nanos, granted));
     });

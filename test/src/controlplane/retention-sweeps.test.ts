@@ -250,7 +250,8 @@ const SWEEP_CASES: Readonly<Record<string, SweepCase>> = {
   'watch/data-plane-registrations.ts data_planes': {
     sweep: (sql) =>
       registerDataPlane(sql, {
-        ...{ id: 'd', identity: '', counters: 'redis', version: 'v', controlPlaneId: 'c', connectionId: uuid() },
+        ...{ id: 'd', identity: '', counters: 'redis', counterLayout: 2, version: 'v' },
+        ...{ controlPlaneId: 'c', connectionId: uuid() },
       }),
     column: 'seen_at',
     keptMs: 6_000,

@@ -2,26 +2,22 @@
  * admit.lua itself: compares every field of every reply with the reference model at the time that the script reports.
  */
 import { WINDOW_MS } from '@acg/base/limit-definitions';
-import { AdmissionBatch } from '@acg/dataplane/counters/redis/admission-batch';
-import {
-  type AdmitVerdict,
-  agentProviderKey,
-  decodeAdmitReply,
-  encodeAdmitArgument,
-  listAdmitKeys,
-} from '@acg/dataplane/counters/redis/admit-codec';
-import { SpendCounters } from '@acg/dataplane/counters/redis/local-spend-counters-with-eviction';
+import { AdmissionBatch, requestLogKey } from '@acg/dataplane/counters/redis/admission-batch';
 import { RedisCounters } from '@acg/dataplane/counters/redis/redis-counters';
-import { ADMIT_SCRIPT } from '@acg/dataplane/counters/redis/script/expand-admit-script-per-limit';
-import { monthSpendKey } from '@acg/dataplane/counters/redis/spend-counter-sent-as-totals';
+import { writeRequestConstants } from '@acg/dataplane/counters/redis/script/admit-script';
+import { spendKey } from '@acg/dataplane/counters/redis/spend-counter';
+import { SpendCounters } from '@acg/dataplane/counters/redis/spend-counters';
 import type { AgentLimits } from '@acg/dataplane/limits/agent-limits';
-import { formatMonth, monthEndSec, monthOfMs } from '@acg/dataplane/limits/calendar-month';
+import { calendarWindowAt } from '@acg/dataplane/limits/calendar-window';
+import type { Admission, WindowSnapshot } from '@acg/dataplane/limits/counters-interface';
 import {
   BUDGET_ROW,
   DEFAULT_WINDOW_LENGTHS_MS,
+  findLimitRow,
   LIMIT_TABLE,
   RPD_ROW,
   RPM_ROW,
+  scopeTag,
   TOKEN_ROWS,
   type WindowLengthsMs,
 } from '@acg/dataplane/limits/limit-table';
@@ -31,18 +27,16 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RedisServer } from '../fixtures/redis-server.js';
 import {
   admit,
+  agentSpendKey,
   CountingMetrics,
   createAdmissionRequest,
   readStoredReservations,
   settleSpend,
   silentLogger,
+  thisMonthName,
 } from './counters-fixture.js';
 import { ReferenceLimits } from './reference-limits.js';
-
-const script = ADMIT_SCRIPT;
-
-/** The same script on a clock that the test sets, for tests over months and with clock steps. */
-const scriptWithGivenClock = script.replace("call('TIME')", '{ARGV[3], ARGV[4]}');
+import { runBatch, sendBatch } from './run-admit-script.js';
 
 let server: RedisServer;
 beforeAll(async () => {
@@ -51,7 +45,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 interface ScriptRequest {
-  readonly windows: Partial<WindowLengthsMs>;
+  readonly windows?: Partial<WindowLengthsMs>;
   readonly limits?: AgentLimits;
   /** 0: peeks only. */
   readonly wanted?: number;
@@ -59,8 +53,8 @@ interface ScriptRequest {
   /** Spent before, in the month of the clock. */
   readonly costNanos?: number;
   readonly tokens?: number;
-  /** The month of the caller; the store's month decides. */
-  readonly month?: number;
+  /** How far the caller's clock is ahead of the store's, seconds. */
+  readonly callerAheadSec?: number;
   /** Unix µs; missing: Redis's own clock. */
   readonly clockUs?: number;
   /** One per calling process; missing: one shared by all calls. */
@@ -79,36 +73,45 @@ function allWindows(given: Partial<WindowLengthsMs>): WindowLengthsMs {
 }
 
 async function callScript(question: ScriptRequest) {
-  const {
-    windows,
-    limits = createTestLimits({ agentId: 'nobody' }),
-    wanted = 1,
-    reservationNanos = 0,
-    writerSpend = spendCounters,
-  } = question;
-  const { clockUs, costNanos = 0, month = monthOfMs(Date.now()), tokens = 0, probe = false } = question;
-  const batch = new AdmissionBatch(0, writerSpend);
+  const { limits = createTestLimits({ agentId: 'nobody' }), wanted = 1, reservationNanos = 0 } = question;
+  const { clockUs, costNanos = 0, callerAheadSec = 0, tokens = 0, writerSpend = spendCounters } = question;
+  const nowSec = Math.floor((clockUs ?? Date.now() * 1000) / 1e6);
+  const createBatch = (callerSec: number) => new AdmissionBatch(0, writerSpend, callerSec);
+  const batch = createBatch(nowSec + callerAheadSec);
   if (costNanos > 0) {
-    const spendCounter = writerSpend.getOrCreate(limits.agentId);
-    spendCounter.addSpend(clockUs === undefined ? monthOfMs(Date.now()) : monthOfMs(clockUs / 1000), costNanos);
-    batch.reportSpend(spendCounter);
+    const tag = scopeTag('agent', limits.agentId);
+    const spendCounter = writerSpend.getOrCreate(limits.orgId, tag, calendarWindowAt('month', nowSec));
+    spendCounter.addSpend(costNanos);
+    batch.report(spendCounter);
   }
-  for (let i = 0; i < wanted; i++) batch.admit(limits, 'openai', limits.budgetedScopes, reservationNanos, () => {});
-  if (wanted === 0) batch.peekWindows(limits, 'openai', () => {});
-  if (tokens > 0) batch.addTokens(limits.agentId, 'openai', TOKEN_ROWS[0]!, tokens);
-  batch.freezeTotals();
-  const header = { windows: allWindows(windows), month, probe, probeTag: 'probed' };
-  const keys = listAdmitKeys(header, batch);
-  const argument = encodeAdmitArgument(header, batch);
-  const clock = clockUs === undefined ? [] : [Math.floor(clockUs / 1e6), clockUs % 1e6];
-  const text = clockUs === undefined ? script : scriptWithGivenClock;
-  const sent = ['EVAL', text, keys.length, ...keys, argument, 'test', ...clock] as const;
-  const reply = (await server.admin.callBuffer(...(sent as unknown as [string, ...string[]]))) as Buffer;
-  const decoded = decodeAdmitReply(reply, batch, month)!;
-  return { nowUs: reply.readDoubleLE(0), reply: decoded, verdict: decoded.verdicts[0]! };
+  const admissions: Admission[] = [];
+  const snapshots: WindowSnapshot[] = [];
+  for (let i = 0; i < wanted; i++)
+    batch.admit(limits, 'openai', reservationNanos, (admission) => void admissions.push(admission));
+  if (wanted === 0) batch.peek(limits, ['openai'], (shown) => void snapshots.push(...shown!.windows));
+  if (tokens > 0) batch.addTokens(limits, 'openai', TOKEN_ROWS[0]!, tokens);
+  const ran = await runBatch(server.admin, batch, createBatch, {
+    constants: writeRequestConstants(allWindows(question.windows ?? {})),
+    clockUs,
+    probeKey: question.probe ? 'acg:{probed}:probe' : undefined,
+  });
+  ran.batch.deliverReply(ran.reply, false);
+  const [admittedCount, rejectedBy, retryAtUs, [rpmRemaining, rpmResetUs]] = ran.reply.checks[0]!;
+  const { spentNanos = 0, reservedNanos = 0, admittedAtSec = 0, retryAtSec = 0 } = admissions.at(-1) ?? {};
+  const verdict = {
+    admittedCount,
+    rejectedByRow: rejectedBy - 1,
+    retryAtSec: retryAtUs > 0 ? Math.ceil(retryAtUs / 1e6) : retryAtSec,
+    rpmRemaining,
+    rpmResetAtSec: Math.ceil(rpmResetUs / 1e6),
+    spentNanos,
+    reservedNanos,
+  };
+  return { nowUs: ran.reply.now, verdict, admittedAtSec, snapshot: snapshots[0] };
 }
 
-const rejectionOf = ({ rejectedByRow }: AdmitVerdict): string | undefined => LIMIT_TABLE[rejectedByRow]?.type;
+const rejectionOf = ({ rejectedByRow }: { readonly rejectedByRow: number }): string | undefined =>
+  LIMIT_TABLE[rejectedByRow]?.type;
 
 let agents = 0;
 const newAgentId = (): string => `agent-${++agents}`;
@@ -137,7 +140,8 @@ test('admit.lua: agrees with the model on every reply, with shortened windows', 
         for (const { pauseMs, wanted, rpmLimit, rpdLimit, budgetNanos, costNanos } of steps) {
           if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
           const limits = createTestLimits({ agentId, rpmLimit, rpdLimit, budgetNanos });
-          const { nowUs, verdict } = await callScript({ windows: { minute, day }, limits, wanted, costNanos });
+          const asked = { windows: { minute, day }, limits, wanted, costNanos };
+          const { nowUs, verdict, snapshot } = await callScript(asked);
           model.addSpend(nowUs, costNanos);
           let admitted = 0;
           for (let i = 0; i < wanted; i++) {
@@ -154,7 +158,7 @@ test('admit.lua: agrees with the model on every reply, with shortened windows', 
           expect(verdict.rpmRemaining).toBe(rpmLeft);
           if (wanted === 0) {
             const rpdLeft = Math.max(0, rpdLimit - model.dayCount('openai', nowUs));
-            expect([verdict.remaining?.[RPM_ROW], verdict.remaining?.[RPD_ROW]]).toEqual([rpmLeft, rpdLeft]);
+            expect([snapshot?.remaining[RPM_ROW], snapshot?.remaining[RPD_ROW]]).toEqual([rpmLeft, rpdLeft]);
           } else if (budgetNanos !== null) expect(verdict.spentNanos).toBe(model.spentNanos(nowUs));
         }
       },
@@ -163,6 +167,7 @@ test('admit.lua: agrees with the model on every reply, with shortened windows', 
   );
 });
 
+const DAY_SEC = 86_400;
 const multiMonthStep = fc.record({
   advanceUs: fc.oneof(
     { weight: 4, arbitrary: fc.constant(0) },
@@ -178,7 +183,7 @@ const multiMonthStep = fc.record({
   callerMonthsOff: fc.constantFrom(0, 0, 0, -1, 1, 7, -400),
 });
 
-test('admit.lua: agrees with the model over days and monthson a given clock, for any month of the caller', async () => {
+test('admit.lua: agrees with the model over days and months on a given clock, for any month of the caller', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(multiMonthStep, { minLength: 1, maxLength: 100 }),
@@ -189,14 +194,13 @@ test('admit.lua: agrees with the model over days and monthson a given clock, for
         let clockUs = Date.UTC(2020, 0, 1 + day, 23, 59, 30) * 1000;
         for (const { advanceUs, wanted, rpmLimit, rpdLimit, budgetNanos, costNanos, callerMonthsOff } of steps) {
           clockUs += advanceUs;
-          const month = monthOfMs(clockUs / 1000);
           const limits = createTestLimits({ agentId, rpmLimit, rpdLimit, budgetNanos });
           const { verdict } = await callScript({
             windows: { minute: 60_000, day: 86_400_000 },
             limits,
             wanted,
             costNanos,
-            month: month + callerMonthsOff,
+            callerAheadSec: callerMonthsOff * 31 * DAY_SEC,
             clockUs,
           });
           model.addSpend(clockUs, costNanos);
@@ -239,7 +243,7 @@ test('admit.lua: a pair needs at most 8 bytes per admission of its busiest windo
     await server.admin.flushall();
     const limits = createTestLimits({ agentId, rpmLimit: 1_000_000, rpdLimit: 1_000_000_000 });
     for (let i = 0; i < 10; i++) await callScript({ windows, limits, wanted: admissions / 10 });
-    const bytes = Number(await server.admin.memory('USAGE', agentProviderKey(agentId, 'openai')));
+    const bytes = Number(await server.admin.memory('USAGE', requestLogKey(createTestLimits({ agentId }), 'openai')));
     expect(bytes).toBeLessThanOrEqual(bytesMax);
   }
 });
@@ -248,13 +252,8 @@ test('admit.lua: a log stays small over many windows', async () => {
   const windows = { minute: 4, day: 60_000 };
   const limits = createTestLimits({ agentId: newAgentId(), rpmLimit: 50, rpdLimit: 1_000_000 });
   for (let i = 0; i < 4_000; i++) await callScript({ windows, limits });
-  expect(await server.admin.strlen(agentProviderKey(limits.agentId, 'openai'))).toBeLessThanOrEqual(
-    50 * 4 * 2 + 32 * 4 + 32,
-  );
+  expect(await server.admin.strlen(requestLogKey(limits, 'openai'))).toBeLessThanOrEqual(50 * 4 * 2 + 32 * 4 + 32);
 });
-
-const DAY_SEC = 86_400;
-const thisMonth = (): string => formatMonth(monthOfMs(Date.now()));
 
 const ONE_MONTH = [32 * DAY_SEC, 32 * DAY_SEC] as const;
 const TOKENS_HOUR = [3_660, 3_720] as const; // its minute lasts an hour in this test
@@ -268,13 +267,14 @@ test.each([
   await server.admin.flushall();
   const agentId = newAgentId();
   const { costNanos = 0, ledgerNanos = 0, reservationNanos = 0, tokens = 0, lives } = made;
-  const floor = { spendFloorNanos: ledgerNanos, spendFloorMonth: thisMonth() };
+  const floor = { spendFloorNanos: ledgerNanos, spendFloorMonth: thisMonthName() };
   const limits = createTestLimits({ agentId, budgetNanos: 100, hardBudget: reservationNanos > 0, ...floor });
   const windows = { minute: 60_000, day: 86_400_000, tokenMinute: 3_600_000 };
   await callScript({ windows, limits, costNanos, reservationNanos, tokens });
   const keys = await server.admin.keys('*');
   for (const key of keys) {
-    const [from, to] = key === agentProviderKey(agentId, 'openai') ? [DAY_SEC + 60, DAY_SEC + 60] : lives;
+    const [from, to] =
+      key === requestLogKey(createTestLimits({ agentId }), 'openai') ? [DAY_SEC + 60, DAY_SEC + 60] : lives;
     const ttl = await server.admin.pttl(key);
     expect(ttl, key).toBeGreaterThan(from * 1000 - 5_000);
     expect(ttl, key).toBeLessThanOrEqual(to * 1000);
@@ -284,7 +284,7 @@ test.each([
 
 test('admit.lua: a pair’s key lives until the last minute that can begin in its day has ended', async () => {
   const limits = createTestLimits({ agentId: newAgentId(), rpmLimit: 1_000, rpdLimit: 1_000 });
-  const key = agentProviderKey(limits.agentId, 'openai');
+  const key = requestLogKey(limits, 'openai');
   const windows = { minute: 200, day: 60_000 };
   await callScript({ windows, limits });
   const first = await server.admin.pttl(key);
@@ -300,7 +300,7 @@ test('admit.lua: a pair keeps its expiry after its minute ended within the day',
   const first = await callScript({ windows, limits });
   while ((await callScript({ windows, limits, wanted: 0 })).nowUs < first.nowUs + 2_000);
   await callScript({ windows, limits });
-  const ttl = await server.admin.pttl(agentProviderKey(limits.agentId, 'openai'));
+  const ttl = await server.admin.pttl(requestLogKey(limits, 'openai'));
   expect([ttl > 60_000 - 5_000, ttl <= 60_002]).toEqual([true, true]);
 });
 
@@ -325,14 +325,15 @@ test('admit.lua: tokens count for their minute and up to a 60th longer, and the 
 });
 
 test.each([0, 1])(
-  'admit.lua: a month ends at its last microsecond, also for a caller that is %i ahead',
-  async (ahead) => {
-    const june = monthOfMs(Date.UTC(2026, 5));
+  'admit.lua: a month ends at its last microsecond, also for a caller that is %i s ahead',
+  async (callerAheadSec) => {
     const julyUs = Date.UTC(2026, 6) * 1000;
     const limits = createTestLimits({ agentId: newAgentId(), budgetNanos: 5 });
-    const at = async (clockUs: number) =>
-      (await callScript({ windows: {}, limits, month: june + ahead, clockUs })).reply.month;
-    expect([await at(julyUs - 1), await at(julyUs)]).toEqual([june, june + 1]);
+    const monthAt = async (clockUs: number) => {
+      const { admittedAtSec } = await callScript({ limits, callerAheadSec, clockUs });
+      return calendarWindowAt('month', admittedAtSec).name;
+    };
+    expect([await monthAt(julyUs - 1), await monthAt(julyUs)]).toEqual(['2026-06', '2026-07']);
   },
 );
 
@@ -360,20 +361,20 @@ test('admit.lua: a limit lowered below the count admits again when enough reques
 });
 
 test.each([-20_000, -13, -1, 1, 2, 25, 9_999])(
-  'admit.lua: a caller whose month is %i off gets the month of Redis',
+  'admit.lua: a caller whose clock is %i months off gets the month of Redis',
   async (off) => {
-    const month = monthOfMs(Date.now());
-    const agentId = newAgentId();
-    const windows = { minute: 60_000, day: 86_400_000 };
-    const floor = { spendFloorNanos: 500, spendFloorMonth: formatMonth(month + off) };
-    const limits = createTestLimits({ agentId, budgetNanos: 9, ...floor });
-    const { verdict, reply } = await callScript({ windows, limits, costNanos: 9, month: month + off });
-    expect(reply.month).toBe(month);
+    const nowSec = Math.floor(Date.now() / 1000);
+    const month = calendarWindowAt('month', nowSec);
+    const callerAheadSec = off * 31 * DAY_SEC;
+    const floor = { spendFloorNanos: 500, spendFloorMonth: calendarWindowAt('month', nowSec + callerAheadSec).name };
+    const limits = createTestLimits({ agentId: newAgentId(), budgetNanos: 9, ...floor });
+    const { verdict, admittedAtSec } = await callScript({ limits, costNanos: 9, callerAheadSec });
+    expect(calendarWindowAt('month', admittedAtSec)).toEqual(month);
     expect(verdict).toMatchObject({
       admittedCount: 0,
       rejectedByRow: BUDGET_ROW,
       spentNanos: 9,
-      retryAtSec: monthEndSec(month),
+      retryAtSec: month.endSec,
     });
   },
 );
@@ -410,27 +411,72 @@ test('admit.lua: a reservation counts until its lease expires', async () => {
     admittedCount: 1,
     reservedNanos: 41,
   });
-  const reservations = await server.admin.hget(monthSpendKey(agentId, '2026-06'), 'h');
-  expect(reservations).toMatch(/^other\0/); // the reservation of the dead writer was removed
+  const stored = await readStoredReservations(server.admin, agentId, calendarWindowAt('month', start / 1e6));
+  expect(stored.map(({ sum }) => sum)).toEqual([41]); // the reservation of the dead writer was removed
 });
 
-test('admit.lua: a reservation at the end of a month counts in the next one until it is released', async () => {
+test('admit.lua: a reservation belongs to the month of its admission, also when it grows or ends later', async () => {
   const agentId = newAgentId();
-  const next = Date.UTC(2026, 6, 1) * 1000;
+  const nextUs = Date.UTC(2026, 6, 1) * 1000;
+  const [juneSec, julySec] = [nextUs / 1e6 - 1, nextUs / 1e6];
   const limits = createTestLimits({ agentId, budgetNanos: 100, hardBudget: true, rpmLimit: 1_000 });
-  const theirs = await callScriptAs('theirs', limits, 30, next - 1_000_000);
-  expect(theirs).toMatchObject({ admittedCount: 1, reservedNanos: 30 });
-  const mine = new SpendCounters(10, 'test');
+  expect(await callScriptAs('theirs', limits, 30, nextUs - 1_000_000)).toMatchObject({ admittedCount: 1 });
+  const mine = new SpendCounters(10, 'mine');
   const ask = async (clockUs: number, reservationNanos: number) =>
-    (await callScript({ windows: {}, limits, reservationNanos, writerSpend: mine, clockUs })).verdict;
-  expect(await ask(next - 1, 20)).toMatchObject({ admittedCount: 1, reservedNanos: 50 });
-  // Sent before the reply arrived: only the store knows the reservation at this time.
-  expect(await ask(next, 51)).toMatchObject({ admittedCount: 0, rejectedByRow: BUDGET_ROW, reservedNanos: 50 });
-  expect(await ask(next + 1, 50)).toMatchObject({ admittedCount: 1, reservedNanos: 100 });
-  mine.getOrCreate(agentId).release(20);
-  expect(await ask(next + 2, 21)).toMatchObject({ admittedCount: 0, reservedNanos: 80 });
-  expect(await ask(next + 3, 20)).toMatchObject({ admittedCount: 1, reservedNanos: 100 });
-  expect(await server.admin.pttl(monthSpendKey(agentId, '2026-07'))).toBeGreaterThan(31 * DAY_SEC * 1000);
+    (await callScript({ limits, reservationNanos, writerSpend: mine, clockUs })).verdict;
+  const grow = async (admittedAtSec: number, nanos: number): Promise<string> => {
+    const batch = new AdmissionBatch(0, mine, julySec);
+    let outcome = '';
+    batch.grow(limits, admittedAtSec, nanos, (admission) => {
+      outcome = admission.outcome;
+    });
+    const reply = await sendBatch(batch).run(server.admin, nextUs + 5);
+    batch.deliverReply(reply as Required<typeof reply>, false);
+    return outcome;
+  };
+  expect(await ask(nextUs - 1, 20)).toMatchObject({ admittedCount: 1, reservedNanos: 50 });
+  expect(await ask(nextUs, 101)).toMatchObject({ admittedCount: 0, rejectedByRow: BUDGET_ROW, reservedNanos: 0 });
+  expect(await ask(nextUs + 1, 100)).toMatchObject({ admittedCount: 1, reservedNanos: 100 });
+  expect([await grow(juneSec, 51), await grow(juneSec, 50), await grow(julySec, 1)]).toEqual([
+    'budget',
+    'admitted',
+    'budget',
+  ]);
+  const stored = (sec: number) => readStoredReservations(server.admin, agentId, calendarWindowAt('month', sec));
+  expect((await stored(juneSec)).map(({ sum }) => sum).sort()).toEqual([30, 70]);
+  expect((await stored(julySec)).map(({ sum }) => sum)).toEqual([100]);
+  const key = agentSpendKey(agentId, calendarWindowAt('month', julySec));
+  expect(await server.admin.pttl(key)).toBeGreaterThan(31 * DAY_SEC * 1000);
+});
+
+test('admit.lua: a reservation is taken in the budgets of agent, project and organization, or in none', async () => {
+  const orgId = newAgentId();
+  const budgets = { budgetNanos: 100, projectBudgetNanos: 80, orgBudgetNanos: 60 };
+  const limits = createTestLimits({ orgId, agentId: newAgentId(), hardBudget: true, ...budgets });
+  const writerSpend = new SpendCounters(10, 'test');
+  const ask = async (reservationNanos: number) =>
+    (await callScript({ limits, reservationNanos, writerSpend, wanted: 1 })).verdict;
+  const reserved = async () =>
+    await Promise.all(
+      limits.scopes.map(async ({ tag }) => {
+        const key = spendKey(orgId, tag, calendarWindowAt('month', Date.now() / 1000));
+        const stored = await readStoredReservations(server.admin, limits.agentId, undefined, key);
+        return stored.reduce((total, { sum }) => total + sum, 0);
+      }),
+    );
+  expect(await ask(40)).toMatchObject({ admittedCount: 1, reservedNanos: 40 });
+  expect(await ask(30)).toMatchObject({ admittedCount: 0, rejectedByRow: findLimitRow('budget', 'org') });
+  expect(await reserved()).toEqual([40, 40, 40]);
+  const wide = createTestLimits({
+    orgId,
+    agentId: limits.agentId,
+    hardBudget: true,
+    ...budgets,
+    orgBudgetNanos: 1_000,
+  });
+  const rejected = await callScript({ limits: wide, reservationNanos: 50, writerSpend });
+  expect(rejected.verdict).toMatchObject({ admittedCount: 0, rejectedByRow: findLimitRow('budget', 'project') });
+  expect(await reserved()).toEqual([40, 40, 40]);
 });
 
 test('admit.lua: each request of a batch takes its own reservation', async () => {
@@ -447,51 +493,51 @@ test('admit.lua: each request of a batch takes its own reservation', async () =>
   expect(other).toMatchObject({ admittedCount: 0, reservedNanos: 60 });
 });
 
-test('admit.lua: a call overtaken by a later one takes no reservation, because its reply is ignored', async () => {
+test('admit.lua: a call that arrives after its reply was given up takes no reservation', async () => {
   const limits = createTestLimits({ agentId: newAgentId(), budgetNanos: 100, hardBudget: true });
   const writerSpend = new SpendCounters(10, 'test');
-  const month = monthOfMs(Date.now());
+  const nowSec = Math.floor(Date.now() / 1000);
   const [first, second] = [20, 30].map((reservationNanos) => {
-    const batch = new AdmissionBatch(0, writerSpend);
-    batch.admit(limits, 'openai', limits.budgetedScopes, reservationNanos, () => {});
-    batch.freezeTotals();
-    const header = { windows: DEFAULT_WINDOW_LENGTHS_MS, month, probe: false, probeTag: '' };
-    const keys = listAdmitKeys(header, batch);
-    const sent = ['EVAL', script, keys.length, ...keys, encodeAdmitArgument(header, batch), 'test'] as const;
+    const batch = new AdmissionBatch(0, writerSpend, nowSec);
+    batch.admit(limits, 'openai', reservationNanos, () => {});
+    const sent = sendBatch(batch);
+    for (const { counter } of batch.spends) counter.onReplyLost();
     return async () => {
-      const reply = (await server.admin.callBuffer(...(sent as unknown as [string, ...string[]]))) as Buffer;
-      return decodeAdmitReply(reply, batch, month)!.verdicts[0]!;
+      const [admitted, rejectedBy] = (await sent.run(server.admin)).checks![0]!;
+      return [admitted, rejectedBy - 1];
     };
   });
-  expect(await second!()).toMatchObject({ admittedCount: 1, reservedNanos: 30 });
-  expect(await first!()).toMatchObject({ admittedCount: 0, rejectedByRow: BUDGET_ROW });
+  expect(await second!()).toEqual([1, -1]);
+  expect(await first!()).toEqual([0, BUDGET_ROW]);
   expect((await readStoredReservations(server.admin, limits.agentId)).map(({ sum }) => sum)).toEqual([30]);
 });
 
-async function callScriptAs(
-  writer: string,
-  limits: AgentLimits,
-  reservationNanos: number,
-  clockUs: number,
-): Promise<AdmitVerdict> {
-  const batch = new AdmissionBatch(0, new SpendCounters(10, writer));
-  batch.admit(limits, 'openai', limits.budgetedScopes, reservationNanos, () => {});
-  batch.freezeTotals();
-  const header = { windows: DEFAULT_WINDOW_LENGTHS_MS, month: monthOfMs(clockUs / 1000), probe: false, probeTag: '' };
-  const keys = listAdmitKeys(header, batch);
-  const clock = [Math.floor(clockUs / 1e6), clockUs % 1e6];
-  const sent = [
-    'EVAL',
-    scriptWithGivenClock,
-    keys.length,
-    ...keys,
-    encodeAdmitArgument(header, batch),
-    writer,
-    ...clock,
-  ] as const;
-  const reply = (await server.admin.callBuffer(...(sent as unknown as [string, ...string[]]))) as Buffer;
-  return decodeAdmitReply(reply, batch, header.month)!.verdicts[0]!;
-}
+test('admit.lua: calls of one generation may arrive in any order and twice', async () => {
+  const limits = createTestLimits({ agentId: newAgentId(), budgetNanos: 100, hardBudget: true });
+  const writerSpend = new SpendCounters(10, 'test');
+  const nowSec = Math.floor(Date.now() / 1000);
+  const send = (prepare: (batch: AdmissionBatch) => void) => {
+    const batch = new AdmissionBatch(0, writerSpend, nowSec);
+    prepare(batch);
+    return sendBatch(batch);
+  };
+  const reserve = (nanos: number) => send((batch) => batch.admit(limits, 'openai', nanos, () => {}));
+  const [first, second] = [reserve(20), reserve(30)];
+  for (const { batch, run } of [second, first]) {
+    const reply = await run(server.admin);
+    batch.deliverReply(reply as Required<typeof reply>, false);
+  }
+  const [counter] = second.batch.spends.map((item) => item.counter);
+  expect(counter!.reservedNanos).toBe(50);
+  const before = send((batch) => batch.report(counter!));
+  counter!.release(20);
+  const after = send((batch) => batch.report(counter!));
+  for (const { run } of [after, before, after]) await run(server.admin);
+  expect((await readStoredReservations(server.admin, limits.agentId)).map(({ sum }) => sum)).toEqual([30]);
+});
+
+const callScriptAs = async (writer: string, limits: AgentLimits, reservationNanos: number, clockUs: number) =>
+  (await callScript({ limits, reservationNanos, clockUs, writerSpend: new SpendCounters(10, writer) })).verdict;
 
 test('several data planes on one Redis: exactly the limit passes, and spend adds up to the nano-dollar', async () => {
   const options = { urls: [server.url], connectionName: 'acg-test', tlsCa: null, timeoutMs: 10_000 };

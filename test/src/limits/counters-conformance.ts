@@ -1,8 +1,15 @@
 /** Contract tests of `Counters`, run against each implementation. */
 
-import { formatMonth, monthEndSec, monthOfMs, parseMonth } from '@acg/dataplane/limits/calendar-month';
+import { calendarWindowAt, parseMonth } from '@acg/dataplane/limits/calendar-window';
 import type { AdmissionRequest, Counters } from '@acg/dataplane/limits/counters-interface';
-import { BUDGET_ROW, findLimitRow, RPD_ROW, RPM_ROW, type WindowLengthsMs } from '@acg/dataplane/limits/limit-table';
+import {
+  BUDGET_ROW,
+  findLimitRow,
+  RPD_ROW,
+  RPM_ROW,
+  scopeTag,
+  type WindowLengthsMs,
+} from '@acg/dataplane/limits/limit-table';
 import { createTestLimits, type TestLimitsOptions } from '@acg/dataplane/limits/testing/agent-limits-fixture';
 import { createLimitRejection } from '@acg/dataplane/rejection/limit-rejection';
 import { precheckLimits } from '@acg/dataplane/rejection/precheck-limits';
@@ -27,9 +34,11 @@ export function describeCountersContract(name: string, subject: () => CountersUn
   describe(`counters in ${name}`, () => {
     let counters: Counters;
     let agentId: string;
+    let nowSec: number;
     let month: string;
     const ask = (overrides: Parameters<typeof createAdmissionRequest>[0] = {}) =>
       createAdmissionRequest({ agentId, spendFloorMonth: month, ...overrides });
+    const lastMonth = () => calendarWindowAt('month', parseMonth(month)!.startSec - 1);
     const outcomes = async (count: number, request: AdmissionRequest): Promise<string[]> => {
       const answers = await Promise.all(Array.from({ length: count }, () => admit(counters, request)));
       return answers.map((answer) => answer.outcome);
@@ -38,7 +47,8 @@ export function describeCountersContract(name: string, subject: () => CountersUn
     beforeEach(async () => {
       counters = await subject().open({ minute: 60_000, day: DAY_MS });
       agentId = newAgentId();
-      month = formatMonth(monthOfMs(await subject().nowMs()));
+      nowSec = Math.floor((await subject().nowMs()) / 1000);
+      month = calendarWindowAt('month', nowSec).name;
     });
     afterEach(() => counters.close());
 
@@ -85,7 +95,7 @@ export function describeCountersContract(name: string, subject: () => CountersUn
     test('order: rpm before rpd before budget', async () => {
       const request = { rpmLimit: 1, rpdLimit: 1, budgetNanos: 10, spendFloorNanos: 0 };
       expect((await admit(counters, ask(request))).outcome).toBe('admitted');
-      settleSpend(counters, agentId, 10, parseMonth(month));
+      settleSpend(counters, agentId, 10, nowSec);
       expect((await admit(counters, ask(request))).outcome).toBe('rpm');
       expect((await admit(counters, ask({ ...request, rpmLimit: 2 }))).outcome).toBe('rpd');
       expect((await admit(counters, ask({ ...request, rpmLimit: 2, rpdLimit: 2 }))).outcome).toBe('budget');
@@ -96,13 +106,13 @@ export function describeCountersContract(name: string, subject: () => CountersUn
 
     test('budget: counts to the nano-dollar, over all providers, until the month ends', async () => {
       const budgetNanos = 1_000_000_007;
-      settleSpend(counters, agentId, 1_000_000_006, parseMonth(month));
+      settleSpend(counters, agentId, 1_000_000_006, nowSec);
       const below = await admit(counters, ask({ budgetNanos }));
       expect(below).toMatchObject({ outcome: 'admitted', spentNanos: 1_000_000_006 });
-      settleSpend(counters, agentId, 1, parseMonth(month));
+      settleSpend(counters, agentId, 1, nowSec);
       const at = await admit(counters, ask({ budgetNanos, providerSlug: 'anthropic' }));
       expect(at).toMatchObject({ outcome: 'budget', spentNanos: 1_000_000_007 });
-      expect(at.retryAtSec).toBe(monthEndSec(monthOfMs(await subject().nowMs())));
+      expect(at.retryAtSec).toBe(calendarWindowAt('month', (await subject().nowMs()) / 1000).endSec);
     });
 
     test('budget: a budget of zero rejects every call', async () => {
@@ -114,7 +124,7 @@ export function describeCountersContract(name: string, subject: () => CountersUn
       expect((await admit(counters, ask({ ...request, spendFloorMonth: '1999-01' }))).outcome).toBe('admitted');
       const rejected = await admit(counters, ask(request));
       expect(rejected).toMatchObject({ outcome: 'budget', spentNanos: 100 });
-      counters.updateLedgerSpend(agentId, parseMonth(month) - 1, 5_000, 5_000);
+      counters.updateLedgerSpend(scopeTag('agent', agentId), lastMonth(), 5_000, 5_000);
       expect(await admit(counters, ask({ ...request, budgetNanos: 101 }))).toMatchObject({
         outcome: 'admitted',
         spentNanos: 100,
@@ -124,31 +134,31 @@ export function describeCountersContract(name: string, subject: () => CountersUn
     test('budget: the spend of data planes and the spend in the ledger are not added up', async () => {
       const request = { budgetNanos: 150, spendFloorNanos: 100 };
       expect(await admit(counters, ask(request))).toMatchObject({ outcome: 'admitted', spentNanos: 100 });
-      settleSpend(counters, agentId, 60, parseMonth(month));
+      settleSpend(counters, agentId, 60, nowSec);
       expect(await admit(counters, ask(request))).toMatchObject({ outcome: 'admitted', spentNanos: 100 });
-      settleSpend(counters, agentId, 60, parseMonth(month));
+      settleSpend(counters, agentId, 60, nowSec);
       expect(await admit(counters, ask(request))).toMatchObject({ outcome: 'admitted', spentNanos: 120 });
-      counters.updateLedgerSpend(agentId, parseMonth(month), 150, 0);
+      counters.updateLedgerSpend(scopeTag('agent', agentId), parseMonth(month)!, 150, 0);
       expect(await admit(counters, ask(request))).toMatchObject({ outcome: 'budget', spentNanos: 150 });
     });
 
     test('budget: spend that only the ledger counts is added to the spend of data planes', async () => {
-      settleSpend(counters, agentId, 60, parseMonth(month));
+      settleSpend(counters, agentId, 60, nowSec);
       const request = { budgetNanos: 100, spendFloorNanos: 40, spendLedgerOnlyNanos: 40 };
       for (let i = 0; i < 2; i++) {
         expect(await admit(counters, ask(request))).toMatchObject({ outcome: 'budget', spentNanos: 100 });
       }
-      counters.updateLedgerSpend(agentId, parseMonth(month), 45, 45);
+      counters.updateLedgerSpend(scopeTag('agent', agentId), parseMonth(month)!, 45, 45);
       expect(await admit(counters, ask(request))).toMatchObject({ outcome: 'budget', spentNanos: 105 });
     });
 
     test('budget: a call counts in the month in which it was admitted', async () => {
       const request = ask({ budgetNanos: 100 });
       const admission = await admit(counters, request);
-      expect(admission.month).toBe(parseMonth(month));
-      settleSpend(counters, agentId, 100, admission.month - 1);
+      expect(calendarWindowAt('month', admission.admittedAtSec).name).toBe(month);
+      settleSpend(counters, agentId, 100, lastMonth().startSec);
       expect(await admit(counters, request)).toMatchObject({ outcome: 'admitted', spentNanos: 0 });
-      settleSpend(counters, agentId, 100, admission.month);
+      settleSpend(counters, agentId, 100, admission.admittedAtSec);
       expect(await admit(counters, request)).toMatchObject({ outcome: 'budget', spentNanos: 100 });
     });
 
@@ -158,7 +168,7 @@ export function describeCountersContract(name: string, subject: () => CountersUn
         counters.settle({
           limits: createTestLimits({ agentId: agent, ...limits }),
           providerSlug: 'openai',
-          month: parseMonth(month),
+          admittedAtSec: nowSec,
           costNanos,
           tokens: 0,
           reservationNanos: 0,
@@ -193,7 +203,7 @@ export function describeCountersContract(name: string, subject: () => CountersUn
         counters.settle({
           limits: createTestLimits({ agentId, countsScopes: true, ...limits }),
           providerSlug: 'openai',
-          month: parseMonth(month),
+          admittedAtSec: nowSec,
           costNanos: 100,
           tokens: 0,
           reservationNanos: 0,
@@ -215,7 +225,7 @@ export function describeCountersContract(name: string, subject: () => CountersUn
         counters.settle({
           limits: request.limits,
           providerSlug: 'openai',
-          month: parseMonth(month),
+          admittedAtSec: nowSec,
           costNanos: 0,
           tokens,
           reservationNanos: 0,
@@ -248,7 +258,7 @@ export function describeCountersContract(name: string, subject: () => CountersUn
           counters.settle({
             limits,
             providerSlug,
-            month: parseMonth(month),
+            admittedAtSec: nowSec,
             costNanos: 0,
             tokens,
             reservationNanos: 0,
@@ -265,7 +275,7 @@ export function describeCountersContract(name: string, subject: () => CountersUn
     test('tpm: tokens expire gradually after their minute', async () => {
       const short = await subject().open({ minute: 60_000, day: DAY_MS, tokenMinute: 120 });
       const request = ask({ tpmLimit: 10 });
-      const settlement = { limits: request.limits, providerSlug: 'openai', month: parseMonth(month), costNanos: 0 };
+      const settlement = { limits: request.limits, providerSlug: 'openai', admittedAtSec: nowSec, costNanos: 0 };
       for (let round = 0; round < 3; round++) {
         short.settle({ ...settlement, tokens: 6, reservationNanos: 0 });
         expect((await admit(short, request)).outcome).toBe('admitted');
@@ -283,7 +293,7 @@ export function describeCountersContract(name: string, subject: () => CountersUn
         counters.settle({
           limits: hard(0).limits,
           providerSlug: 'openai',
-          month: parseMonth(month),
+          admittedAtSec: nowSec,
           costNanos,
           tokens: 0,
           reservationNanos,
@@ -346,7 +356,7 @@ export function describeCountersContract(name: string, subject: () => CountersUn
       test('a reservation can grow while it fits', async () => {
         const { limits } = hard(0);
         const grow = (nanos: number): Promise<boolean> =>
-          new Promise((resolve) => counters.growReservation(limits, nanos, resolve));
+          new Promise((resolve) => counters.growReservation(limits, nowSec, nanos, resolve));
         await admit(counters, hard(60));
         expect(await grow(30)).toBe(true);
         expect(await grow(11)).toBe(false);
@@ -381,7 +391,7 @@ export function describeCountersContract(name: string, subject: () => CountersUn
       const { limits } = ask({ rpmLimit: 60, rpdLimit: 100 });
       const look = { limits, providerSlugs: ['openai', 'resend'] };
       await outcomes(3, ask({ rpmLimit: 60, rpdLimit: 100 }));
-      settleSpend(counters, agentId, 42, parseMonth(month));
+      settleSpend(counters, agentId, 42, nowSec);
       for (let i = 0; i < 2; i++) {
         const shown = await peek(counters, look);
         expect(shown?.spends[0]?.spentNanos).toBe(42);
@@ -409,8 +419,7 @@ export function describeCountersContract(name: string, subject: () => CountersUn
       await subject().advance(1_100);
       expect(await outcomes(1, ask())).toEqual(['admitted']);
       const { limits, providerSlug } = ask(options);
-      const month = monthOfMs(await subject().nowMs());
-      counters.settle({ limits, providerSlug, month, costNanos: 0, tokens: 100, reservationNanos: 0 });
+      counters.settle({ limits, providerSlug, admittedAtSec: nowSec, costNanos: 0, tokens: 100, reservationNanos: 0 });
       const rejected = await admit(counters, { limits, providerSlug, reservationNanos: 0 });
       const shown = await peek(counters, { limits, providerSlugs: [providerSlug] });
       const nowMs = await subject().nowMs();

@@ -1,7 +1,7 @@
 /** Promise forms of the `Counters` callbacks, and silent stand-ins for log and metrics. */
 import { createLogger, type Logger } from '@acg/base/log';
-import { monthSpendKey } from '@acg/dataplane/counters/redis/spend-counter-sent-as-totals';
-import { formatMonth, monthOfMs } from '@acg/dataplane/limits/calendar-month';
+import { spendKey } from '@acg/dataplane/counters/redis/spend-counter';
+import { calendarWindowAt } from '@acg/dataplane/limits/calendar-window';
 import type {
   Admission,
   AdmissionRequest,
@@ -10,6 +10,7 @@ import type {
   LimitSnapshot,
   PeekRequest,
 } from '@acg/dataplane/limits/counters-interface';
+import { scopeTag } from '@acg/dataplane/limits/limit-table';
 import { createTestLimits, type TestLimitsOptions } from '@acg/dataplane/limits/testing/agent-limits-fixture';
 import type { Redis } from 'ioredis';
 
@@ -54,10 +55,11 @@ export function settleSpend(
   counters: Pick<Counters, 'settle'>,
   agentId: string,
   costNanos: number,
-  month = monthOfMs(Date.now()),
+  admittedAtSec = Math.floor(Date.now() / 1000),
+  orgId = 'org-1',
 ): void {
-  const limits = createTestLimits({ agentId });
-  counters.settle({ limits, providerSlug: 'openai', month, costNanos, tokens: 0, reservationNanos: 0 });
+  const limits = createTestLimits({ orgId, agentId });
+  counters.settle({ limits, providerSlug: 'openai', admittedAtSec, costNanos, tokens: 0, reservationNanos: 0 });
 }
 
 /** Waits until `condition` holds; the timeout of the test is the bound. */
@@ -72,21 +74,38 @@ export function captureLog(): { readonly log: Logger; readonly lines: string[] }
   return { log: { warn: at('warn'), info: at('info') } as unknown as Logger, lines };
 }
 
+const thisMonth = () => calendarWindowAt('month', Date.now() / 1000);
+/** Name of the current month, `YYYY-MM`. */
+export const thisMonthName = (): string => thisMonth().name;
+/** Key of an agent's spend in the store. */
+export const agentSpendKey = (agentId: string, window = thisMonth(), orgId = 'org-1'): string =>
+  spendKey(orgId, scopeTag('agent', agentId), window);
+
+/** Spend of an agent in the store, of all writers. */
+export const readStoredSpendNanos = async (store: Redis, agentId: string): Promise<number> =>
+  Number(await store.hget(agentSpendKey(agentId), 'sum'));
+
 interface StoredReservation {
+  readonly field: string;
   readonly sum: number;
   /** Unix µs. */
   readonly deadline: number;
 }
 
-/** The reservations of each data plane in the store (field `h`, see admit.lua). */
-export async function readStoredReservations(store: Redis, agentId: string): Promise<readonly StoredReservation[]> {
-  const month = formatMonth(monthOfMs(Date.now()));
-  const field = (await store.hgetBuffer(monthSpendKey(agentId, month), 'h')) ?? Buffer.alloc(0);
-  const reservations: StoredReservation[] = [];
-  for (let from = 0; from < field.length; ) {
-    const at = field.indexOf(0, from) + 1; // after the writer's name
-    reservations.push({ sum: field.readDoubleLE(at), deadline: field.readDoubleLE(at + 8) });
-    from = at + 24;
+/** The reservations of each data plane in the store (docs/counters.md); without those of which all is released. */
+export async function readStoredReservations(
+  store: Redis,
+  agentId: string,
+  window = thisMonth(),
+  key = agentSpendKey(agentId, window),
+): Promise<readonly StoredReservation[]> {
+  const packed = (await store.hgetBuffer(key, 'reservations')) ?? Buffer.alloc(0);
+  const stored: StoredReservation[] = [];
+  for (let at = 0; at < packed.length; ) {
+    const end = packed.indexOf(0, at);
+    const [deadline, , granted, released] = [0, 1, 2, 3].map((i) => packed.readDoubleLE(end + 1 + 8 * i));
+    stored.push({ field: packed.toString('latin1', at, end), sum: granted! - released!, deadline: deadline! });
+    at = end + 33;
   }
-  return reservations;
+  return stored.filter(({ sum }) => sum > 0);
 }

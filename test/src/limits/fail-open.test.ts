@@ -1,8 +1,8 @@
 /** Fail-open (docs/contract.md#counter-store-outage), with a real redis-server that fails in every way it can. */
 
+import { createHash } from 'node:crypto';
 import { RedisCounters } from '@acg/dataplane/counters/redis/redis-counters';
-import { ADMIT_SCRIPT_SHA } from '@acg/dataplane/counters/redis/script/expand-admit-script-per-limit';
-import { monthSpendKey } from '@acg/dataplane/counters/redis/spend-counter-sent-as-totals';
+import { ADMIT_SCRIPT } from '@acg/dataplane/counters/redis/script/admit-script';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { RedisServer } from '../fixtures/redis-server.js';
 import { TcpProxy } from '../fixtures/tcp-proxy.js';
@@ -12,16 +12,17 @@ import {
   captureLog,
   createAdmissionRequest,
   peek,
+  readStoredSpendNanos,
   settleSpend,
+  thisMonthName,
   until,
 } from './counters-fixture.js';
 
 const AGENT = '00000000-0000-7000-8000-00000000fa11';
 const OUTAGE_LOG_LINE = 'warn: counter store unavailable: requests pass unchecked';
 const RECOVERY_LOG_LINE = 'info: counter store is back: limits are enforced';
-const thisMonth = (): string => new Date().toISOString().slice(0, 7);
 const createRequest = (overrides = {}) =>
-  createAdmissionRequest({ agentId: AGENT, spendFloorMonth: thisMonth(), ...overrides });
+  createAdmissionRequest({ agentId: AGENT, spendFloorMonth: thisMonthName(), ...overrides });
 
 let server: RedisServer;
 let proxy: TcpProxy;
@@ -43,11 +44,7 @@ async function openCounters(port: number, timeoutMs = TIMEOUT_MS): Promise<Redis
   return opened;
 }
 
-/** Month spend in the store itself. */
-async function readStoredSpendNanos(): Promise<number> {
-  const figures = await server.admin.hgetBuffer(monthSpendKey(AGENT, thisMonth()), 's');
-  return figures === null ? 0 : figures.readDoubleLE(0);
-}
+const readSpendNanos = (): Promise<number> => readStoredSpendNanos(server.admin, AGENT);
 
 /** Uses up the minute of the agent, so that an enforcing store rejects. */
 const exhaustedRequest = createRequest({ rpmLimit: 2 });
@@ -101,7 +98,7 @@ describe('counters, fail-open', () => {
   test('a killed store: a reservation grows as the agent’s setting for outages says', async () => {
     const grow = (rejectsUnchecked: boolean): Promise<boolean> => {
       const { limits } = createRequest({ budgetNanos: 10, hardBudget: true, rejectsUnchecked });
-      return new Promise((resolve) => counters.growReservation(limits, 100, resolve));
+      return new Promise((resolve) => counters.growReservation(limits, Math.floor(Date.now() / 1000), 100, resolve));
     };
     expect(await grow(false)).toBe(false);
     await server.kill();
@@ -177,7 +174,7 @@ describe('counters, fail-open', () => {
     expect(metrics.uncheckedCount).toBe(0);
     expect(lines).toEqual([]);
     // The script must be byte-identical: under another hash it would be sent with every call.
-    expect(await server.admin.script('EXISTS', ADMIT_SCRIPT_SHA)).toEqual([1]);
+    expect(await server.admin.script('EXISTS', createHash('sha1').update(ADMIT_SCRIPT).digest('hex'))).toEqual([1]);
   });
 
   test('a late event loop does not fail open: a response that arrived in time counts', async () => {
@@ -224,14 +221,14 @@ describe('counters, fail-open', () => {
 describe('counters, spend across failures', () => {
   test('spend of an outage is added when the store is back, once', async () => {
     settleSpend(counters, AGENT, 1_000);
-    await until(async () => (await readStoredSpendNanos()) === 1_000);
+    await until(async () => (await readSpendNanos()) === 1_000);
     server.pause();
     for (let i = 0; i < 50; i++) settleSpend(counters, AGENT, 3);
     await until(() => !counters.isEnforcing);
     for (let i = 0; i < 50; i++) settleSpend(counters, AGENT, 5);
     server.resume();
     await until(() => counters.isEnforcing);
-    expect(await readStoredSpendNanos()).toBe(1_000 + 50 * 3 + 50 * 5);
+    expect(await readSpendNanos()).toBe(1_000 + 50 * 3 + 50 * 5);
     expect((await admit(counters, createRequest({ budgetNanos: 1_400 }))).outcome).toBe('budget');
     expect(await admit(counters, createRequest({ budgetNanos: 1_401 }))).toMatchObject({
       outcome: 'admitted',
@@ -245,7 +242,7 @@ describe('counters, spend across failures', () => {
     for (let agent = 0; agent < 1_200; agent++) settleSpend(counters, `agent-${agent}`, 7);
     await server.restart();
     await until(() => counters.isEnforcing);
-    expect(await server.admin.keys('acg:*:m:*')).toHaveLength(1_200);
+    expect(await server.admin.keys('acg:*:spend:*')).toHaveLength(1_200);
   });
 
   test('spend that a stopped store still has in an abandoned connection is not added twice', async () => {
@@ -257,7 +254,7 @@ describe('counters, spend across failures', () => {
     settleSpend(counters, AGENT, 5);
     server.resume();
     await until(() => counters.isEnforcing);
-    expect(await readStoredSpendNanos()).toBe(82);
+    expect(await readSpendNanos()).toBe(82);
   });
 
   test('a response lost after the store had added the spend: not added again', async () => {
@@ -265,7 +262,7 @@ describe('counters, spend across failures', () => {
     settleSpend(counters, AGENT, 77);
     await until(() => metrics.states.includes(false));
     await until(() => counters.isEnforcing);
-    expect(await readStoredSpendNanos()).toBe(77);
+    expect(await readSpendNanos()).toBe(77);
   });
 
   test('any response may be the last of its connection: spend counts once, and reservations are released', async () => {
@@ -278,8 +275,8 @@ describe('counters, spend across failures', () => {
       const call = async (reservationNanos: number): Promise<string> => {
         const { limits } = createRequest({ agentId, budgetNanos: 1_000, hardBudget: true });
         const admission = await admit(counters, { limits, providerSlug: 'openai', reservationNanos });
-        const { month, outcome } = admission;
-        counters.settle({ ...settled, limits, month, reservationNanos: admission.reservationNanos });
+        const { admittedAtSec, outcome } = admission;
+        counters.settle({ ...settled, limits, admittedAtSec, reservationNanos: admission.reservationNanos });
         return outcome;
       };
       let calls = 3;
@@ -292,8 +289,7 @@ describe('counters, spend across failures', () => {
         outcome = await call(1_000 - 7 * calls++);
       }
       expect({ left, outcome }).toEqual({ left, outcome: 'admitted' });
-      const key = monthSpendKey(agentId, thisMonth());
-      await until(async () => (await server.admin.hgetBuffer(key, 's'))?.readDoubleLE(0) === 7 * calls);
+      await until(async () => (await readStoredSpendNanos(server.admin, agentId)) === 7 * calls);
     }
   });
 
@@ -302,7 +298,7 @@ describe('counters, spend across failures', () => {
     settleSpend(counters, AGENT, 77);
     await until(() => metrics.states.includes(false));
     await until(() => counters.isEnforcing);
-    expect(await readStoredSpendNanos()).toBe(77);
+    expect(await readSpendNanos()).toBe(77);
   });
 
   test('a flushed store continues from the last known spend', async () => {
@@ -333,7 +329,7 @@ describe('counters, spend across failures', () => {
     settleSpend(counters, 'other', 1);
     await admit(counters, other);
     settleSpend(counters, AGENT, 1);
-    await until(async () => (await readStoredSpendNanos()) === 1);
+    await until(async () => (await readSpendNanos()) === 1);
     for (let i = 0; i < 3; i++) await admit(counters, budgeted);
     server.pause();
     await admit(counters, budgeted);
@@ -343,7 +339,7 @@ describe('counters, spend across failures', () => {
     expect(losses).toBe(0);
     await server.admin.flushall();
     for (let i = 0; i < 3; i++) await admit(counters, budgeted);
-    expect(await server.admin.keys('acg:*:m:*')).toHaveLength(2); // totals without new calls are reported again, too
+    expect(await server.admin.keys('acg:*:spend:*')).toHaveLength(2); // totals without new calls are reported again, too
     await admit(counters, other); // the same data loss
     expect(losses).toBe(1);
     expect(lines).toEqual([
@@ -352,7 +348,7 @@ describe('counters, spend across failures', () => {
       'warn: counter store lost data: month spend continues from the ledger',
     ]);
     settleSpend(counters, AGENT, 1);
-    await until(async () => (await readStoredSpendNanos()) === 2);
+    await until(async () => (await readSpendNanos()) === 2);
     await admit(counters, budgeted);
     await server.kill();
     await until(async () => (await admit(counters, budgeted)).outcome === 'unchecked');
@@ -364,7 +360,7 @@ describe('counters, spend across failures', () => {
 
   test('spend in both the journal and the ledger counts once after the store restarted empty', async () => {
     settleSpend(counters, AGENT, 500);
-    await until(async () => (await readStoredSpendNanos()) === 500);
+    await until(async () => (await readSpendNanos()) === 500);
     await server.kill();
     expect((await admit(counters, createRequest({ budgetNanos: 10_000 }))).outcome).toBe('unchecked');
     settleSpend(counters, AGENT, 250);
@@ -374,24 +370,24 @@ describe('counters, spend across failures', () => {
     await until(() => counters.isEnforcing);
     const after = await admit(counters, createRequest({ budgetNanos: 10_000, spendFloorNanos: 750 }));
     expect(after).toMatchObject({ outcome: 'admitted', spentNanos: 750 });
-    expect(await readStoredSpendNanos()).toBe(750);
+    expect(await readSpendNanos()).toBe(750);
   });
 
   test('a store rolled back to an old snapshot loses no spend', async () => {
     settleSpend(counters, AGENT, 100);
-    await until(async () => (await readStoredSpendNanos()) === 100);
+    await until(async () => (await readSpendNanos()) === 100);
     await server.admin.save();
     settleSpend(counters, AGENT, 900);
-    await until(async () => (await readStoredSpendNanos()) === 1_000);
+    await until(async () => (await readSpendNanos()) === 1_000);
     await server.kill();
     await until(async () => (await admit(counters, createRequest())).outcome === 'unchecked');
     await server.restart();
     await until(() => counters.isEnforcing);
-    expect(await readStoredSpendNanos()).toBe(100);
+    expect(await readSpendNanos()).toBe(100);
     expect(await admit(counters, createRequest({ budgetNanos: 1_000 }))).toMatchObject({
       outcome: 'budget',
       spentNanos: 1_000,
     });
-    expect(await readStoredSpendNanos()).toBe(1_000);
+    expect(await readSpendNanos()).toBe(1_000);
   });
 });

@@ -1,7 +1,7 @@
 /** Compares the in-process counters with the reference model, on a fake clock over days and months. */
 
 import { MemoryCounters } from '@acg/dataplane/counters/memory/memory-counters';
-import { formatMonth, monthOfMs } from '@acg/dataplane/limits/calendar-month';
+import { calendarWindowAt } from '@acg/dataplane/limits/calendar-window';
 import type { Admission } from '@acg/dataplane/limits/counters-interface';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -45,7 +45,7 @@ test('memory counters: agree with the model on every reply, over windows, days a
           });
           expect(answer).toMatchObject(expected);
         }
-        settleSpend(counters, createAdmissionRequest().limits.agentId, costNanos, monthOfMs(nowUs / 1000));
+        settleSpend(counters, createAdmissionRequest().limits.agentId, costNanos, nowUs / 1e6);
         model.addSpend(nowUs, costNanos);
       }
     }),
@@ -62,7 +62,7 @@ test('memory counters: a month ends at its last microsecond in UTC', () => {
     });
     return seen;
   };
-  settleSpend(counters, createAdmissionRequest().limits.agentId, 5, monthOfMs(nowUs / 1000));
+  settleSpend(counters, createAdmissionRequest().limits.agentId, 5, nowUs / 1e6);
   expect(outcome()).toBe('budget');
   nowUs += 1;
   expect(outcome()).toBe('admitted');
@@ -129,7 +129,7 @@ test('memory counters: tokens count for their minute and up to a 60th longer, an
   const counters = new MemoryCounters(() => nowUs);
   const request = createAdmissionRequest({ tpmLimit: 10 });
   const { limits, providerSlug } = request;
-  counters.settle({ limits, providerSlug, month: 0, costNanos: 0, tokens: 10, reservationNanos: 0 });
+  counters.settle({ limits, providerSlug, admittedAtSec: 0, costNanos: 0, tokens: 10, reservationNanos: 0 });
   const at = (atUs: number): readonly [string, number] => {
     let seen: readonly [string, number] = ['', 0];
     nowUs = startUs + atUs;
@@ -143,20 +143,29 @@ test('memory counters: tokens count for their minute and up to a 60th longer, an
   expect(at(61_000_000)[0]).toBe('admitted');
 });
 
-test('memory counters: a reservation stays for any number of months', () => {
+test('memory counters: a reservation stays in the month of its admission, however long the call takes', () => {
   let nowUs = Date.UTC(2026, 0, 1) * 1000;
   const counters = new MemoryCounters(() => nowUs);
-  const hold = (reservationNanos: number): string => {
+  const { limits } = createAdmissionRequest({ budgetNanos: 100, hardBudget: true });
+  const reserve = (reservationNanos: number): string => {
     let seen = '';
-    counters.admit(createAdmissionRequest({ budgetNanos: 100, hardBudget: true, reservationNanos }), ({ outcome }) => {
+    counters.admit({ limits, providerSlug: 'openai', reservationNanos }, ({ outcome }) => {
       seen = outcome;
     });
     return seen;
   };
-  expect(hold(60)).toBe('admitted');
+  const growsBy = (nanos: number): boolean => {
+    let seen = false;
+    counters.growReservation(limits, Date.UTC(2026, 0, 1) / 1000, nanos, (granted) => {
+      seen = granted;
+    });
+    return seen;
+  };
+  expect(reserve(60)).toBe('admitted');
   nowUs += 100 * DAY_US;
   for (let i = 0; i < 10; i++) counters.admit(createAdmissionRequest({ agentId: `another-${i}` }), () => {});
-  expect([hold(41), hold(40)]).toEqual(['budget', 'admitted']);
+  expect([reserve(101), reserve(100)]).toEqual(['budget', 'admitted']);
+  expect([growsBy(41), growsBy(40)]).toEqual([false, true]);
 });
 
 test('memory counters: tokens of a call that took longer than a day count for their minute', () => {
@@ -166,7 +175,7 @@ test('memory counters: tokens of a call that took longer than a day count for th
   const { limits, providerSlug } = request;
   counters.admit(request, () => {});
   nowUs += 2 * DAY_US;
-  counters.settle({ limits, providerSlug, month: 0, costNanos: 0, tokens: 10, reservationNanos: 0 });
+  counters.settle({ limits, providerSlug, admittedAtSec: 0, costNanos: 0, tokens: 10, reservationNanos: 0 });
   for (let i = 0; i < 10; i++) counters.admit(createAdmissionRequest({ agentId: `another-${i}` }), () => {});
   const outcomes: string[] = [];
   counters.admit(request, ({ outcome }) => void outcomes.push(outcome));
@@ -176,7 +185,7 @@ test('memory counters: tokens of a call that took longer than a day count for th
 test('memory counters: drop pairs that are idle for a day and the spend of past months', () => {
   let nowUs = Date.UTC(2026, 0, 1) * 1000;
   const counters = new MemoryCounters(() => nowUs, { minute: MINUTE_US / 1000, day: DAY_US / 1000 });
-  const month = formatMonth(monthOfMs(nowUs / 1000));
+  const month = calendarWindowAt('month', nowUs / 1e6).name;
   for (let agent = 0; agent < 1_000; agent++) {
     const request = createAdmissionRequest({
       agentId: `agent-${agent}`,

@@ -8,19 +8,22 @@
 
 import { MemoryCounters } from '@acg/dataplane/counters/memory/memory-counters';
 import { AdmissionBatch } from '@acg/dataplane/counters/redis/admission-batch';
-import { decodeAdmitReply, encodeAdmitArgument, listAdmitKeys } from '@acg/dataplane/counters/redis/admit-codec';
-import { SpendCounters } from '@acg/dataplane/counters/redis/local-spend-counters-with-eviction';
-import { ADMIT_SCRIPT } from '@acg/dataplane/counters/redis/script/expand-admit-script-per-limit';
-import { monthOfMs, monthStartSec } from '@acg/dataplane/limits/calendar-month';
-import { DEFAULT_WINDOW_LENGTHS_MS } from '@acg/dataplane/limits/limit-table';
+import type { SpendCounter } from '@acg/dataplane/counters/redis/spend-counter';
+import { SpendCounters } from '@acg/dataplane/counters/redis/spend-counters';
+import { calendarWindowAt } from '@acg/dataplane/limits/calendar-window';
+import { scopeTag } from '@acg/dataplane/limits/limit-table';
 import { createTestLimits } from '@acg/dataplane/limits/testing/agent-limits-fixture';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RedisServer } from '../fixtures/redis-server.js';
 import { admit, createAdmissionRequest, settleSpend } from './counters-fixture.js';
+import { acknowledge, runBatch, type SentBatch, sendBatch } from './run-admit-script.js';
 
-const scriptWithGivenClock = ADMIT_SCRIPT.replace("call('TIME')", '{ARGV[3], ARGV[4]}');
-const FIRST_MONTH = monthOfMs(Date.UTC(2026, 0));
+const FIRST_MONTH = 12;
+/** The calendar window of a month, counted from January 2025. */
+const windowOf = (month: number) => calendarWindowAt('month', Date.UTC(2025, month) / 1000);
+/** An instant in the month, Unix µs. */
+const clockUsOf = (month: number): number => (windowOf(month).startSec + 1) * 1e6;
 const WRITERS = 3;
 const OTHERS = 3;
 
@@ -30,66 +33,46 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** A call to the store in flight: it may arrive late or never, or its response may be lost. */
-interface ScriptCall {
-  readonly batch: AdmissionBatch;
-  readonly keys: readonly string[];
-  readonly argument: Buffer;
-  readonly writer: string;
-}
-
 let names = 0;
 
-/** One process run: its spend per month and its spend counters. */
+/** One process run: its spend counters by month. */
 class Writer {
   readonly name = `writer-${names++}`;
   /** Capacity 2: a third scope evicts an acknowledged counter. */
   readonly spendCounters = new SpendCounters(2, this.name);
-  readonly inflightCalls: ScriptCall[] = [];
+
+  /** Counters with spend by month, as long as they have not been evicted. */
+  readonly #spent = new Map<number, SpendCounter>();
 
   spend(agentId: string, month: number, nanos: number): void {
-    this.spendCounters.getOrCreate(agentId).addSpend(month, nanos);
+    const counter = this.spendCounters.getOrCreate('org-1', scopeTag('agent', agentId), windowOf(month));
+    counter.addSpend(nanos);
+    this.#spent.set(month, counter);
   }
 
-  /** Requests the agent's spend and reports the writer's own spend. */
-  startScriptCall(agentId: string, callerMonth: number, ledger: { month: number; nanos: number }): ScriptCall {
-    const limits = createTestLimits({ agentId, budgetNanos: 1e15 });
-    const batch = new AdmissionBatch(0, this.spendCounters);
-    const spend = { ...limits.scopes[0]!, ledgerNanos: ledger.nanos };
-    batch.peekSpend({ ...limits, month: ledger.month }, spend, () => {});
-    batch.freezeTotals();
-    const header = { windows: DEFAULT_WINDOW_LENGTHS_MS, month: callerMonth, probe: false, probeTag: '' };
-    const scriptCall = {
-      batch,
-      keys: listAdmitKeys(header, batch),
-      argument: encodeAdmitArgument(header, batch),
-      writer: this.name,
-    };
-    this.inflightCalls.push(scriptCall);
-    return scriptCall;
+  /** Months whose counters were evicted since the last call. */
+  takeEvictedMonths(agentId: string): readonly number[] {
+    const evicted = [...this.#spent].filter(
+      ([month, counter]) => this.spendCounters.find(scopeTag('agent', agentId), windowOf(month)) !== counter,
+    );
+    for (const [month, counter] of evicted) {
+      expect(counter.isEvictable).toBe(true); // only acknowledged counters are evicted
+      this.#spent.delete(month);
+    }
+    return evicted.map(([month]) => month);
   }
-}
 
-/** Runs the call in the store; returns the agent's spend of the store's month. */
-async function runInStore({ batch, keys, argument, writer }: ScriptCall, month: number) {
-  const sent = [
-    'EVAL',
-    scriptWithGivenClock,
-    keys.length,
-    ...keys,
-    argument,
-    writer,
-    monthStartSec(month) + 1,
-    0,
-  ] as const;
-  const reply = (await server.admin.callBuffer(...(sent as unknown as [string, ...string[]]))) as Buffer;
-  const decoded = decodeAdmitReply(reply, batch, month)!;
-  return { decoded, spentNanos: decoded.verdicts[0]!.spentNanos };
-}
+  readonly createBatch = (nowSec: number): AdmissionBatch => new AdmissionBatch(0, this.spendCounters, nowSec);
 
-function acknowledge({ batch }: ScriptCall): void {
-  for (const { counter: spendCounter, total, sentNanos } of batch.spends) {
-    if (total !== null) spendCounter.acknowledge(total, sentNanos, performance.now());
+  /** Requests the agent's spend in the caller's month, and reports the writer's own spend of all months. */
+  createRequest(agentId: string, callerMonth: number, ledger: { month: number; nanos: number }): AdmissionBatch {
+    const spendFloor = { spendFloorNanos: ledger.nanos, spendFloorMonth: windowOf(ledger.month).name };
+    const batch = this.createBatch(windowOf(callerMonth).startSec);
+    batch.peek(createTestLimits({ agentId, ...spendFloor }), [], () => {});
+    this.spendCounters.unacknowledged.forEach((counter) => {
+      batch.report(counter);
+    });
+    return batch;
   }
 }
 
@@ -148,8 +131,18 @@ test('month spend: three writers on one store, any interleaving', async () => {
        */
       let inTouch: Map<number, number>[] = writers.map(() => new Map());
       const own = writers.map(() => new Map<number, number>());
-      const late: ScriptCall[] = [];
+      /** Requests that arrive later, and the month of the store when they were sent. */
+      const late: (readonly [SentBatch, number])[] = [];
+      /** An evicted counter stays in the store, but its writer no longer reports it. */
+      const forgetEvicted = (i: number): void => {
+        for (const of of writers[i]!.takeEvictedMonths(agentId)) {
+          inTouch.push(new Map([[of, inTouch[i]!.get(of) ?? 0]]));
+          inTouch[i]!.delete(of);
+          own[i]!.delete(of);
+        }
+      };
       for (const one of steps) {
+        for (let i = 0; i < WRITERS; i++) forgetEvicted(i);
         switch (one.do) {
           case 'spend': {
             const of = one.late ? month - 1 : month;
@@ -160,24 +153,28 @@ test('month spend: three writers on one store, any interleaving', async () => {
           }
           case 'send': {
             const ledger = { month, nanos: recorded.get(month) ?? 0 };
-            const scriptCall = writers[one.writer]!.startScriptCall(agentId, month + one.monthsOff, ledger);
-            if (one.fate === 'never arrives') break;
-            if (one.fate === 'arrives later') {
-              late.push(scriptCall);
+            const writer = writers[one.writer]!;
+            const request = writer.createRequest(agentId, month + one.monthsOff, ledger);
+            if (one.fate === 'never arrives' || one.fate === 'arrives later') {
+              const sent = sendBatch(request);
+              if (one.fate === 'arrives later') late.push([sent, month + one.monthsOff]);
               break;
             }
-            const { spentNanos } = await runInStore(scriptCall, month);
-            if (one.fate === 'answered') acknowledge(scriptCall);
+            const ran = await runBatch(server.admin, request, writer.createBatch, { clockUs: clockUsOf(month) });
+            if (one.fate === 'answered') acknowledge(ran.batch);
+            forgetEvicted(one.writer);
             for (const [of, total] of own[one.writer]!) inTouch[one.writer]!.set(of, total);
+            const [, spentNanos] = ran.reply.spends[0]!;
             expect(spentNanos).toBeLessThanOrEqual(spent.get(month) ?? 0);
             expect(spentNanos).toBeGreaterThanOrEqual(lower());
             break;
           }
           case 'late call': {
-            const [scriptCall] = late.splice(one.nth % Math.max(1, late.length), 1);
-            if (scriptCall === undefined) break;
-            const { spentNanos } = await runInStore(scriptCall, month);
-            expect(spentNanos).toBeLessThanOrEqual(spent.get(month) ?? 0);
+            const [[sent, sentMonth] = []] = late.splice(one.nth % Math.max(1, late.length), 1);
+            const reply = await sent?.run(server.admin, clockUsOf(month));
+            expect(reply?.spends !== undefined).toBe(sentMonth === month); // else nothing was recorded
+            for (const [, spentNanos] of reply?.spends?.slice(0, 1) ?? [])
+              expect(spentNanos).toBeLessThanOrEqual(spent.get(month) ?? 0);
             break;
           }
           case 'kill': {
@@ -190,16 +187,10 @@ test('month spend: three writers on one store, any interleaving', async () => {
             break;
           }
           case 'evict': {
-            // Other scopes evict the agent's counter, if the store acknowledged all of it.
+            // Other scopes evict the agent's counters, if the store acknowledged all of them.
             const writer = writers[one.writer]!;
-            const before = writer.spendCounters.findByTag(agentId);
-            for (let i = 0; i < 2 * OTHERS; i++) writer.spendCounters.getOrCreate(`other-${names++}`);
-            if (before !== null && writer.spendCounters.findByTag(agentId) !== before) {
-              expect(before.isEvictable).toBe(true); // only acknowledged counters are evicted
-              inTouch.push(inTouch[one.writer]!);
-              inTouch[one.writer] = new Map();
-              own[one.writer] = new Map();
-            }
+            for (let i = 0; i < 2 * OTHERS; i++)
+              writer.spendCounters.getOrCreate('org-1', scopeTag('agent', `other-${names++}`), windowOf(month));
             break;
           }
           case 'flush':
@@ -238,7 +229,7 @@ test('month spend: in process, any interleaving of spend, ledger records, restar
   await fc.assert(
     fc.asyncProperty(fc.array(memoryStep, { minLength: 1, maxLength: 60, size: 'max' }), async (steps) => {
       let month = FIRST_MONTH;
-      const clock = (): number => (monthStartSec(month) + 1) * 1e6;
+      const clock = (): number => clockUsOf(month);
       let counters = new MemoryCounters(clock);
       const spent = new Map<number, number>();
       const recorded = new Map<number, number>();
@@ -247,7 +238,7 @@ test('month spend: in process, any interleaving of spend, ledger records, restar
       for (const one of steps) {
         if (one.do === 'spend') {
           const of = one.late ? month - 1 : month;
-          settleSpend(counters, agentId, one.nanos, of);
+          settleSpend(counters, agentId, one.nanos, windowOf(of).startSec);
           spent.set(of, (spent.get(of) ?? 0) + one.nanos);
           own.set(of, (own.get(of) ?? 0) + one.nanos);
         } else if (one.do === 'restart') {
@@ -259,7 +250,7 @@ test('month spend: in process, any interleaving of spend, ledger records, restar
           for (const [of, total] of spent) {
             const before = recorded.get(of) ?? 0;
             recorded.set(of, before + Math.floor((total - before) * one.share));
-            counters.updateLedgerSpend(agentId, of, recorded.get(of)!, 0);
+            counters.updateLedgerSpend(scopeTag('agent', agentId), windowOf(of), recorded.get(of)!, 0);
           }
         }
         const ledgerNanos = recorded.get(month) ?? 0;
@@ -267,7 +258,7 @@ test('month spend: in process, any interleaving of spend, ledger records, restar
         const spends = request.limits.scopes.map((spend) => ({ ...spend, ledgerNanos }));
         const { spentNanos } = await admit(counters, {
           ...request,
-          limits: { ...request.limits, month, scopes: spends, budgetedScopes: spends },
+          limits: { ...request.limits, ledgerWindow: windowOf(month), scopes: spends, budgetedScopes: spends },
         });
         expect(spentNanos).toBeLessThanOrEqual(spent.get(month) ?? 0);
         expect(spentNanos).toBeGreaterThanOrEqual(Math.max(own.get(month) ?? 0, ledgerNanos));

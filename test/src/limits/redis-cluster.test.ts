@@ -1,5 +1,5 @@
 import type { Logger } from '@acg/base/log';
-import { agentProviderKey } from '@acg/dataplane/counters/redis/admit-codec';
+import { requestLogKey } from '@acg/dataplane/counters/redis/admission-batch';
 import { hashSlot } from '@acg/dataplane/counters/redis/client/hash-slot';
 import { RedisClient } from '@acg/dataplane/counters/redis/client/redis-client';
 import { RedisCounters } from '@acg/dataplane/counters/redis/redis-counters';
@@ -50,26 +50,26 @@ const subject: CountersUnderTest = {
 
 describeCountersContract('Redis Cluster', () => subject);
 
-const agentIdAt = (index: number): string => `10000000-0000-7000-8000-${String(index).padStart(12, '0')}`;
+/** Of an organization, and of its only agent. */
+const idAt = (index: number): string => `10000000-0000-7000-8000-${String(index).padStart(12, '0')}`;
+const idsAt = (index: number) => ({ orgId: idAt(index), agentId: idAt(index) });
 
-/** One agent for each master. */
-function agentPerMaster(): readonly string[] {
-  return cluster.nodes.map((_, owner) => {
-    let index = 0;
-    while (cluster.ownerOf(hashSlot(agentIdAt(index))) !== owner) index++;
-    return agentIdAt(index);
-  });
+/** Index of an organization that this node serves. */
+function indexOwnedBy(owner: number, from = 0): number {
+  let index = from;
+  while (cluster.ownerOf(hashSlot(idAt(index))) !== owner) index++;
+  return index;
 }
 
 test('cluster: computes hash slots as Redis does', async () => {
-  for (const tag of ['123456789', '', agentIdAt(1), agentIdAt(2)]) {
+  for (const tag of ['123456789', '', idAt(1), idAt(2)]) {
     const slot = await cluster.nodes[0]!.admin.cluster('KEYSLOT', `acg:{${tag}}:x`);
     if (tag !== '') expect(hashSlot(tag)).toBe(slot);
   }
 });
 
 test('cluster: rejects a single URL with a hint', async () => {
-  const foreign = agentPerMaster();
+  const foreign = cluster.nodes.map((_, owner) => idsAt(indexOwnedBy(owner)));
   await Promise.all(
     cluster.urls.map(async (url, index) => {
       const reasons: string[] = [];
@@ -77,31 +77,29 @@ test('cluster: rejects a single URL with a hint', async () => {
       const options = { urls: [url], connectionName: 'acg-test', tlsCa: null, timeoutMs: 60_000 };
       const counters = new RedisCounters(options, log, new CountingMetrics());
       await counters.waitForStoreAndCheckEviction();
-      // If the probe's own random slot belongs to this node, the first agent of another node shows the outage.
-      const agentId = foreign[(index + 1) % foreign.length]!;
-      expect(await admit(counters, createAdmissionRequest({ agentId }))).toMatchObject({ outcome: 'unchecked' });
+      // If the probe's own random slot belongs to this node, the first organization of another node shows the outage.
+      const ids = foreign[(index + 1) % foreign.length]!;
+      expect(await admit(counters, createAdmissionRequest(ids))).toMatchObject({ outcome: 'unchecked' });
       expect(reasons, url.host).toEqual([expect.stringContaining('List several of its nodes in REDIS_URL')]);
       await counters.close();
     }),
   );
 });
 
-test('cluster: counts agents of all masters, many in one tick', async () => {
+test('cluster: counts agents of organizations on all masters, many in one tick', async () => {
   const counters = await openCounters();
-  const request = Array.from({ length: 60 }, (_, index) =>
-    createAdmissionRequest({ agentId: agentIdAt(index), rpmLimit: 2 }),
-  );
-  expect(new Set(request.map(({ limits }) => cluster.ownerOf(hashSlot(limits.agentId)))).size).toBe(3);
+  const request = Array.from({ length: 60 }, (_, index) => createAdmissionRequest({ ...idsAt(index), rpmLimit: 2 }));
+  expect(new Set(request.map(({ limits }) => cluster.ownerOf(hashSlot(limits.orgId)))).size).toBe(3);
   const answers = await Promise.all([...request, ...request, ...request].map((one) => admit(counters, one)));
   const of = (outcome: string): number => answers.filter((answer) => answer.outcome === outcome).length;
   expect({ admitted: of('admitted'), rpm: of('rpm') }).toEqual({ admitted: 120, rpm: 60 });
   await counters.close();
 });
 
-test('cluster: a slot that moves to another master keeps the counts of its agents', async () => {
+test('cluster: a slot that moves to another master keeps the counts of its organizations', async () => {
   const counters = await openCounters();
-  const request = createAdmissionRequest({ agentId: agentIdAt(1_000), rpmLimit: 1, providerSlug: 'moved' });
-  const slot = hashSlot(request.limits.agentId);
+  const request = createAdmissionRequest({ ...idsAt(1_000), rpmLimit: 1, providerSlug: 'moved' });
+  const slot = hashSlot(request.limits.orgId);
   const from = cluster.nodes[cluster.ownerOf(slot)]!;
   const to = cluster.nodes[(cluster.ownerOf(slot) + 1) % 3]!;
   const toId = String(await to.admin.cluster('MYID'));
@@ -109,19 +107,16 @@ test('cluster: a slot that moves to another master keeps the counts of its agent
   for (const node of [to, from]) await node.admin.cluster('SETSLOT', slot, 'NODE', toId);
   const outcomes = [await admit(counters, request), await admit(counters, request)].map((answer) => answer.outcome);
   expect(outcomes).toEqual(['admitted', 'rpm']);
-  expect(await to.admin.exists(agentProviderKey(request.limits.agentId, 'moved'))).toBe(1);
+  expect(await to.admin.exists(requestLogKey(request.limits, 'moved'))).toBe(1);
   await counters.close();
 });
 
-test('cluster: a dead master fails open for its own agents only', async () => {
+test('cluster: a dead master fails open for its own organizations only', async () => {
   const metrics = new CountingMetrics();
   const { log, lines } = captureLog();
   const counters = await openCounters(undefined, log, metrics);
-  const ownedBy = (node: number, rpmLimit: number) => {
-    let index = 5_000;
-    while (cluster.ownerOf(hashSlot(agentIdAt(index))) !== node) index++;
-    return createAdmissionRequest({ agentId: agentIdAt(index), providerSlug: 'dead', rpmLimit });
-  };
+  const ownedBy = (node: number, rpmLimit: number) =>
+    createAdmissionRequest({ ...idsAt(indexOwnedBy(node, 5_000)), providerSlug: 'dead', rpmLimit });
   const doomed = ownedBy(2, 1);
   const safe = ownedBy(0, 1);
   for (const request of [doomed, safe]) {
@@ -169,23 +164,22 @@ test('cluster: when a master dies, its replica takes over with the counts', asyn
   const counters = await openCounters();
   const master = cluster.nodes[1]!;
   const replica = await cluster.addReplica(master);
-  let index = 9_000;
-  while (cluster.ownerOf(hashSlot(agentIdAt(index))) !== 1) index++;
-  const slot = hashSlot(agentIdAt(index));
+  const index = indexOwnedBy(1, 9_000);
+  const slot = hashSlot(idAt(index));
   const request = createAdmissionRequest({
-    agentId: agentIdAt(index),
+    ...idsAt(index),
     providerSlug: 'failover',
     rpmLimit: 2,
     budgetNanos: 100,
   });
-  settleSpend(counters, request.limits.agentId, 60);
+  settleSpend(counters, idAt(index), 60, undefined, idAt(index));
   for (const outcome of ['admitted', 'admitted', 'rpm']) expect((await admit(counters, request)).outcome).toBe(outcome);
   // WAIT covers the writes of its own connection, so this write follows those that must have been replicated.
-  await master.admin.set(`{${agentIdAt(index)}}:copied`, '1');
+  await master.admin.set(`{${idAt(index)}}:copied`, '1');
   await until(async () => (await master.admin.wait(1, 100)) === 1);
   await master.kill();
   await until(async () => (await admit(counters, request)).outcome === 'unchecked');
-  settleSpend(counters, request.limits.agentId, 40);
+  settleSpend(counters, idAt(index), 40, undefined, idAt(index));
   await replica.admin.call('CLUSTER', 'FAILOVER', 'TAKEOVER'); // without a vote: on a busy machine votes may fail
   // The other nodes accept it once its epoch is the highest, which a new replica may not know yet.
   await until(async () => {

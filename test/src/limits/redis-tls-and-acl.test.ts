@@ -4,16 +4,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RedisCounters } from '@acg/dataplane/counters/redis/redis-counters';
+import { TPM_ROW } from '@acg/dataplane/limits/limit-table';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RedisServer } from '../fixtures/redis-server.js';
-import {
-  admit,
-  CountingMetrics,
-  captureLog,
-  createAdmissionRequest,
-  settleSpend,
-  silentLogger,
-} from './counters-fixture.js';
+import { admit, CountingMetrics, captureLog, createAdmissionRequest, peek, silentLogger } from './counters-fixture.js';
 
 let directory: string;
 let server: RedisServer;
@@ -123,10 +117,19 @@ test('redis access: works over TLS with an ACL user that has only the rights of 
   );
   await counters.waitForStoreAndCheckEviction();
   expect(counters.isEnforcing).toBe(true);
-  const request = createAdmissionRequest({ rpmLimit: 1, budgetNanos: 100 });
-  settleSpend(counters, request.limits.agentId, 7);
-  expect(await admit(counters, request)).toMatchObject({ outcome: 'admitted', spentNanos: 7 });
+  const request = createAdmissionRequest({ rpmLimit: 1, tpmLimit: 9, budgetNanos: 100, hardBudget: true });
+  const { limits, providerSlug } = request;
+  const admittedAtSec = Math.floor(Date.now() / 1000);
+  counters.settle({ limits, providerSlug, admittedAtSec, costNanos: 7, tokens: 8, reservationNanos: 0 });
+  expect(await admit(counters, { ...request, reservationNanos: 9 })).toMatchObject({
+    outcome: 'admitted',
+    spentNanos: 7,
+  });
   expect((await admit(counters, request)).outcome).toBe('rpm');
+  counters.settle({ limits, providerSlug, admittedAtSec, costNanos: 0, tokens: 1, reservationNanos: 9 });
+  expect((await admit(counters, { ...request, providerSlug: 'other' })).outcome).toBe('admitted');
+  const shown = await peek(counters, { limits, providerSlugs: [providerSlug] });
+  expect(shown?.windows[0]?.remaining[TPM_ROW]).toBe(0);
   await counters.close();
 });
 

@@ -1,5 +1,5 @@
 /** Reference model of the limits (docs/contract.md#limits): keeps every admission and counts them for each reply. */
-import { monthEndSec, monthOfMs } from '@acg/dataplane/limits/calendar-month';
+import { calendarWindowAt } from '@acg/dataplane/limits/calendar-window';
 
 interface ModelRequest {
   readonly pair: string;
@@ -15,13 +15,15 @@ interface ModelAdmission {
   readonly retryAtSec: number;
 }
 
+const monthAt = (nowUs: number) => calendarWindowAt('month', nowUs / 1e6);
 const ceilToSeconds = (us: number): number => Math.ceil(us / 1_000_000);
 
 export class ReferenceLimits {
   /** Times of all admissions, Unix µs. */
   readonly #admissions = new Map<string, number[]>();
   readonly #days = new Map<string, { startUs: number; count: number }>();
-  readonly #spend = new Map<number, number>();
+  /** By name of the month. */
+  readonly #spend = new Map<string, number>();
 
   constructor(
     readonly rpmUs: number,
@@ -29,12 +31,11 @@ export class ReferenceLimits {
   ) {}
 
   addSpend(nowUs: number, nanos: number): void {
-    const month = monthOfMs(nowUs / 1000);
-    this.#spend.set(month, this.spentNanos(nowUs) + nanos);
+    this.#spend.set(monthAt(nowUs).name, this.spentNanos(nowUs) + nanos);
   }
 
   spentNanos(nowUs: number): number {
-    return this.#spend.get(monthOfMs(nowUs / 1000)) ?? 0;
+    return this.#spend.get(monthAt(nowUs).name) ?? 0;
   }
 
   /** Admissions of the pair that count at `nowUs`, the oldest first. */
@@ -62,7 +63,7 @@ export class ReferenceLimits {
       return { outcome: 'rpd', rpmRemaining: left, rpmResetAtSec, retryAtSec };
     }
     if (budgetNanos !== null && this.spentNanos(nowUs) >= budgetNanos) {
-      const retryAtSec = monthEndSec(monthOfMs(nowUs / 1000));
+      const retryAtSec = monthAt(nowUs).endSec;
       return { outcome: 'budget', rpmRemaining: left, rpmResetAtSec, retryAtSec };
     }
     this.#admissions.set(pair, [...(this.#admissions.get(pair) ?? []), nowUs]);

@@ -23,6 +23,7 @@ const firstRequest = createAdmissionRequest({
 });
 const otherAgentRequest = createAdmissionRequest({ agentId: '00000000-0000-7000-8000-000000001ea6' });
 const TIMEOUT_MS = 400;
+const admittedAtSec = Math.floor(Date.now() / 1000);
 
 let server: RedisServer;
 let proxy: TcpProxy;
@@ -56,7 +57,7 @@ const readReservations = () => readStoredReservations(server.admin, AGENT);
 /** Settles a call of the agent with zero cost. */
 const settleCall = (reservationNanos = RESERVED_NANOS): void => {
   const { limits, providerSlug } = firstRequest;
-  counters.settle({ limits, providerSlug, month: 0, costNanos: 0, tokens: 0, reservationNanos });
+  counters.settle({ limits, providerSlug, admittedAtSec, costNanos: 0, tokens: 0, reservationNanos });
 };
 
 test('reservation: its lease is renewed while the call is in flight', async () => {
@@ -110,7 +111,9 @@ test('reservation: one that grew during an outage releases no more than its call
     expect((await admit(counters, { ...firstRequest, reservationNanos: 30 })).outcome).toBe('admitted');
   server.pause();
   await until(async () => (await admit(counters, otherAgentRequest)).outcome === 'unchecked');
-  expect(await new Promise((granted) => counters.growReservation(firstRequest.limits, 30, granted))).toBe(true);
+  expect(
+    await new Promise((granted) => counters.growReservation(firstRequest.limits, admittedAtSec, 30, granted)),
+  ).toBe(true);
   settleCall(30 + 30); // the other call continues
   server.resume();
   await until(() => counters.isEnforcing);

@@ -1,34 +1,28 @@
 /**
  * Reservations of a hard budget over three writers on one store: calls are admitted and settled while replies are in
- * flight, writers are killed, leases expire, and a month ends meanwhile.
+ * flight, reservations grow, replies are lost, writers are killed, leases expire, and a month ends meanwhile.
  *
  *   never more    admitted than fits beside spend and the reservations of live writers
  *   never less    than that: no call is rejected that fits beside spend and reservations whose lease still runs
  */
 
 import { AdmissionBatch } from '@acg/dataplane/counters/redis/admission-batch';
-import {
-  decodeAdmitReply,
-  encodeAdmitArgument,
-  listAdmitKeys,
-  RESERVATION_LEASE_MS,
-} from '@acg/dataplane/counters/redis/admit-codec';
-import { SpendCounters } from '@acg/dataplane/counters/redis/local-spend-counters-with-eviction';
-import { ADMIT_SCRIPT } from '@acg/dataplane/counters/redis/script/expand-admit-script-per-limit';
-import { monthOfMs } from '@acg/dataplane/limits/calendar-month';
-import { DEFAULT_WINDOW_LENGTHS_MS } from '@acg/dataplane/limits/limit-table';
+import { RESERVATION_LEASE_MS } from '@acg/dataplane/counters/redis/script/admit-script';
+import { SpendCounters } from '@acg/dataplane/counters/redis/spend-counters';
+import { calendarWindowAt } from '@acg/dataplane/limits/calendar-window';
 import { createTestLimits } from '@acg/dataplane/limits/testing/agent-limits-fixture';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RedisServer } from '../fixtures/redis-server.js';
+import { acknowledge, runBatch } from './run-admit-script.js';
 
-const scriptWithGivenClock = ADMIT_SCRIPT.replace("call('TIME')", '{ARGV[3], ARGV[4]}');
 const WRITERS = 3;
 const BUDGET = 100;
 const MONTH_END_MS = Date.UTC(2026, 6);
 const RENEW_INTERVAL_MS = RESERVATION_LEASE_MS / 3;
 /** No reply takes longer: the store would count as unavailable. */
 const MAX_ANSWER_MS = 50;
+const monthOf = (unixSec: number): string => calendarWindowAt('month', unixSec).name;
 
 let server: RedisServer;
 beforeAll(async () => {
@@ -37,9 +31,11 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 interface Reservation {
-  readonly nanos: number;
-  /** Null: the reply is in flight. */
-  month: number | null;
+  nanos: number;
+  /** When the call was admitted, Unix seconds; its month has the reservation. */
+  readonly admittedAtSec: number;
+  /** The reply has arrived. */
+  isKnown: boolean;
 }
 
 let names = 0;
@@ -49,14 +45,14 @@ class Writer {
   readonly spendCounters = new SpendCounters(10, this.name);
   /** Admitted in the store and not released there. */
   readonly reservations: Reservation[] = [];
-  /** Effects of the replies, in the order of their arrival. */
-  readonly answers: (() => void)[] = [];
-  reportedAtMs = 0;
-  /** Unix ms; null while the writer lives. */
-  freeAtMs: number | null = null;
+  /** Batches whose replies are on their way, and the effects of the replies. */
+  readonly inflight: { readonly batch: AdmissionBatch; readonly onReply: () => void }[] = [];
+  /** By month: when the store has last received the writer's reservations, Unix ms. */
+  readonly reportedAtMs = new Map<string, number>();
 
-  get reservedNanos(): number {
-    return this.reservations.reduce((sum, { nanos }) => sum + nanos, 0);
+  reservedNanos(month: string): number {
+    const ofMonth = this.reservations.filter(({ admittedAtSec }) => monthOf(admittedAtSec) === month);
+    return ofMonth.reduce((sum, { nanos }) => sum + nanos, 0);
   }
 }
 
@@ -67,6 +63,17 @@ const step = fc.oneof(
     arbitrary: fc.record({ do: fc.constant('admit' as const), writer, nanos: fc.integer({ min: 1, max: 60 }) }),
   },
   { weight: 6, arbitrary: fc.record({ do: fc.constant('answer' as const), writer }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('grow' as const),
+      writer,
+      nth: fc.nat(9),
+      nanos: fc.integer({ min: 1, max: 30 }),
+    }),
+  },
+  /** The connection breaks: all replies on their way are lost, and what the store granted with them. */
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('lose replies' as const), writer }) },
   {
     weight: 6,
     arbitrary: fc.record({
@@ -96,93 +103,124 @@ test('reservations: three writers on one store, any interleaving over the end of
       const limits = createTestLimits({ agentId, budgetNanos: BUDGET, hardBudget: true, rpmLimit: 1e6, rpdLimit: 1e6 });
       const writers = Array.from({ length: WRITERS }, () => new Writer());
       const dead: Writer[] = [];
-      const spent = new Map<number, number>();
+      const spent = new Map<string, number>();
       let nowMs = MONTH_END_MS - MAX_ANSWER_MS;
 
-      const run = async (by: Writer, batch: AdmissionBatch) => {
-        batch.freezeTotals();
-        const month = monthOfMs(nowMs);
-        const header = { windows: DEFAULT_WINDOW_LENGTHS_MS, month, probe: false, probeTag: '' };
-        const keys = listAdmitKeys(header, batch);
-        const clock = [Math.floor(nowMs / 1000), (nowMs % 1000) * 1000];
-        const sent = [
-          'EVAL',
-          scriptWithGivenClock,
-          keys.length,
-          ...keys,
-          encodeAdmitArgument(header, batch),
-          by.name,
-          ...clock,
-        ] as const;
-        const answer = (await server.admin.callBuffer(...(sent as unknown as [string, ...string[]]))) as Buffer;
-        const reply = decodeAdmitReply(answer, batch, month)!;
-        by.reportedAtMs = nowMs;
-        by.answers.push(() => {
-          for (const { counter: spendCounter, total, sentNanos } of batch.spends) {
-            if (total !== null) spendCounter.acknowledge(total, sentNanos, performance.now());
-          }
+      const run = async (by: Writer, prepare: (batch: AdmissionBatch) => void) => {
+        const createBatch = (nowSec: number) => new AdmissionBatch(0, by.spendCounters, nowSec);
+        const batch = createBatch(Math.floor(nowMs / 1000));
+        prepare(batch);
+        const { reply } = await runBatch(server.admin, batch, createBatch, { clockUs: nowMs * 1000 });
+        for (const { counter } of batch.spends) by.reportedAtMs.set(counter.key, nowMs);
+        const onReply = (): void => {
+          acknowledge(batch);
           batch.deliverReply(reply, false);
-        });
+        };
+        by.inflight.push({ batch, onReply });
         return reply;
       };
-      const tell = async (by: Writer): Promise<void> => {
-        const batch = new AdmissionBatch(0, by.spendCounters);
-        batch.reportSpend(by.spendCounters.getOrCreate(agentId));
-        await run(by, batch);
+      const counterAt = (by: Writer, unixSec: number) =>
+        by.spendCounters.getOrCreate(limits.orgId, limits.scopes[0]!.tag, calendarWindowAt('month', unixSec));
+      const report = (by: Writer, unixSec: number) => run(by, (batch) => batch.report(counterAt(by, unixSec)));
+      /** What counts in the month of an instant beside `nanos`, and what dead writers may still hold in it. */
+      const taken = (unixSec: number, nanos: number) => {
+        const month = monthOf(unixSec);
+        const { key } = counterAt(new Writer(), unixSec);
+        const live = writers.reduce((sum, by) => sum + by.reservedNanos(month), 0);
+        const leased = dead.reduce((sum, by) => {
+          const freeAtMs = (by.reportedAtMs.get(key) ?? 0) + RESERVATION_LEASE_MS;
+          return sum + (nowMs < freeAtMs ? by.reservedNanos(month) : 0);
+        }, 0);
+        const sum = (spent.get(month) ?? 0) + live + nanos;
+        return { sum, withLeased: sum + leased };
+      };
+      const expectVerdict = (admitted: number, { sum, withLeased }: ReturnType<typeof taken>): void => {
+        if (sum > BUDGET) expect(admitted).toBe(0);
+        if (withLeased <= BUDGET) expect(admitted).toBe(1);
       };
 
       for (const one of steps) {
-        const month = monthOfMs(nowMs);
+        const nowSec = Math.floor(nowMs / 1000);
         switch (one.do) {
           case 'admit': {
             const by = writers[one.writer]!;
-            const call: Reservation = { nanos: one.nanos, month: null };
-            const batch = new AdmissionBatch(0, by.spendCounters);
-            batch.admit(limits, 'openai', limits.budgetedScopes, one.nanos, (admission) => {
-              call.month = admission.month;
-            });
-            const taken =
-              (spent.get(month) ?? 0) + one.nanos + writers.reduce((sum, { reservedNanos: held }) => sum + held, 0);
-            const leased = dead.reduce(
-              (sum, { reservedNanos: held, freeAtMs }) => sum + (nowMs < freeAtMs! ? held : 0),
-              0,
+            const call: Reservation = { nanos: one.nanos, admittedAtSec: nowSec, isKnown: false };
+            const before = taken(nowSec, one.nanos);
+            const reply = await run(by, (batch) =>
+              batch.admit(limits, 'openai', one.nanos, () => {
+                call.isKnown = true;
+              }),
             );
-            const { verdicts } = await run(by, batch);
-            const { admittedCount: admitted } = verdicts[0]!;
-            if (taken > BUDGET) expect(admitted).toBe(0);
-            if (taken + leased <= BUDGET) expect(admitted).toBe(1);
+            const [admitted] = reply.checks[0]!;
+            expectVerdict(admitted, before);
             if (admitted === 1) by.reservations.push(call);
             break;
           }
-          case 'answer':
-            writers[one.writer]!.answers.shift()?.();
+          case 'grow': {
+            const by = writers[one.writer]!;
+            const known = by.reservations.filter(({ isKnown }) => isKnown);
+            const call = known[one.nth % Math.max(1, known.length)];
+            if (call === undefined) break;
+            const before = taken(call.admittedAtSec, one.nanos);
+            const growth: Reservation = { nanos: one.nanos, admittedAtSec: call.admittedAtSec, isKnown: false };
+            const reply = await run(by, (batch) =>
+              batch.grow(limits, call.admittedAtSec, one.nanos, () => {
+                growth.isKnown = true;
+              }),
+            );
+            const [granted] = reply.checks[0]!;
+            expectVerdict(granted, before);
+            if (granted === 1) by.reservations.push(growth);
             break;
+          }
+          case 'answer':
+            writers[one.writer]!.inflight.shift()?.onReply();
+            break;
+          case 'lose replies': {
+            const by = writers[one.writer]!;
+            const lost = by.inflight.splice(0);
+            for (const { batch } of lost) for (const { counter } of batch.spends) counter.onReplyLost();
+            by.reservations.splice(0, by.reservations.length, ...by.reservations.filter(({ isKnown }) => isKnown));
+            // The probe that follows reports what was not acknowledged.
+            if (lost.length > 0) {
+              await run(by, (batch) => {
+                by.spendCounters.unacknowledged.forEach((counter) => {
+                  batch.report(counter);
+                });
+              });
+            }
+            break;
+          }
           case 'settle': {
             const by = writers[one.writer]!;
-            const known = by.reservations.filter(({ month: of }) => of !== null);
+            const known = by.reservations.filter(({ isKnown }) => isKnown);
             const call = known[one.nth % Math.max(1, known.length)];
             if (call === undefined) break;
             by.reservations.splice(by.reservations.indexOf(call), 1);
             const cost = Math.floor(call.nanos * one.share);
-            const spendCounter = by.spendCounters.getOrCreate(agentId);
-            if (cost > 0) spendCounter.addSpend(call.month!, cost);
-            spendCounter.release(call.nanos);
-            spent.set(call.month!, (spent.get(call.month!) ?? 0) + cost);
-            await tell(by);
+            const counter = counterAt(by, call.admittedAtSec);
+            if (cost > 0) counter.addSpend(cost);
+            counter.release(call.nanos);
+            const month = monthOf(call.admittedAtSec);
+            spent.set(month, (spent.get(month) ?? 0) + cost);
+            await report(by, call.admittedAtSec);
             break;
           }
           case 'time':
-            if (one.ms >= MAX_ANSWER_MS) for (const by of writers) for (const arrive of by.answers.splice(0)) arrive();
+            if (one.ms >= MAX_ANSWER_MS)
+              for (const by of writers) for (const { onReply } of by.inflight.splice(0)) onReply();
             nowMs += one.ms;
-            for (const by of writers)
-              if (by.reservedNanos > 0 && nowMs - by.reportedAtMs >= RENEW_INTERVAL_MS) await tell(by);
+            for (const by of writers) {
+              for (const atMs of [MONTH_END_MS - 1, MONTH_END_MS]) {
+                const counter = counterAt(by, atMs / 1000);
+                const isDue = nowMs - (by.reportedAtMs.get(counter.key) ?? 0) >= RENEW_INTERVAL_MS;
+                if (counter.reservedNanos > 0 && isDue) await report(by, atMs / 1000);
+              }
+            }
             break;
-          case 'kill': {
-            const killed = writers[one.writer]!;
-            killed.freeAtMs = killed.reportedAtMs + RESERVATION_LEASE_MS;
-            dead.push(killed);
+          case 'kill':
+            dead.push(writers[one.writer]!);
             writers[one.writer] = new Writer();
-          }
         }
       }
     }),

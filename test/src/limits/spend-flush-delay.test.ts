@@ -1,5 +1,4 @@
 import { RedisCounters } from '@acg/dataplane/counters/redis/redis-counters';
-import { monthOfMs } from '@acg/dataplane/limits/calendar-month';
 import type { Admission } from '@acg/dataplane/limits/counters-interface';
 import { createTestLimits } from '@acg/dataplane/limits/testing/agent-limits-fixture';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
@@ -36,8 +35,8 @@ const createAdmissionRequest = (agentId: string, hardBudget = false) => ({
 
 function settle(counters: RedisCounters, agentId: string, costNanos: number, hardBudget = false): void {
   const { limits, providerSlug, reservationNanos } = createAdmissionRequest(agentId, hardBudget);
-  const month = monthOfMs(Date.now());
-  counters.settle({ limits, providerSlug, month, costNanos, tokens: 0, reservationNanos });
+  const admittedAtSec = Math.floor(Date.now() / 1000);
+  counters.settle({ limits, providerSlug, admittedAtSec, costNanos, tokens: 0, reservationNanos });
 }
 
 /** The spend as another process reads it. */
@@ -89,7 +88,7 @@ test('spend flush: spend of a project without a budget is sent within a second, 
     counters.settle({
       limits,
       providerSlug: 'openai',
-      month: monthOfMs(Date.now()),
+      admittedAtSec: Math.floor(Date.now() / 1000),
       costNanos,
       tokens: 0,
       reservationNanos: 0,

@@ -42,6 +42,7 @@ export function connectContextCache(
       onCircuits: () => undefined,
       onCircuit: () => undefined,
       onPrices: () => undefined,
+      onCounterLayout: () => undefined,
       onReset: () => void resets.push(source.isUp),
       onSessionsEnd: ({ kind, id }) => void ended.push(`${kind} ${id}`),
       onFatal: (message) => void fatal.push(message),

@@ -69,7 +69,7 @@ async function connectDataPlane(
 ): Promise<FakeDataPlane> {
   const listener = new FakeDataPlane();
   await hub.addWatcher(
-    { dataPlaneId, identity: '', counters: 'redis', version: '1', lastRevision, lastMark: '' },
+    { dataPlaneId, identity: '', counters: 'redis', counterLayout: 2, version: '1', lastRevision, lastMark: '' },
     listener,
   );
   return listener;

@@ -9,7 +9,6 @@ import type { CallMetering } from '@acg/dataplane/call/call-metering-interface';
 import type { AgentContext, Upstream } from '@acg/dataplane/context/agent-context';
 import type { Lookup } from '@acg/dataplane/context/context-cache';
 import { UnauthenticatedRateLimiter } from '@acg/dataplane/context/unauthenticated-rate-limiter';
-import { monthOfMs } from '@acg/dataplane/limits/calendar-month';
 import type {
   Admission,
   AdmissionRequest,
@@ -75,7 +74,7 @@ export const ADMITTED: Admission = {
   retryAtSec: 0,
   rpmRemaining: 59,
   rpmResetAtSec: 1_900_000_000,
-  month: monthOfMs(Date.UTC(2026, 10)),
+  admittedAtSec: Date.UTC(2026, 10) / 1000,
   spentNanos: 0,
   reservedNanos: 0,
   reservationNanos: 0,
@@ -270,7 +269,7 @@ export class ProxyFixture {
           else if (this.admitLater) setImmediate(() => done(admission));
           else done(admission);
         },
-        growReservation: (_terms, nanos, done) => {
+        growReservation: (_terms, _admittedAtSec, nanos, done) => {
           this.growths.push(nanos);
           if (this.pendingGrowths === null) done(this.growths.length <= this.growthsMax);
           else this.pendingGrowths.push(done);

@@ -1,10 +1,10 @@
 /**
  * Counters of one data plane in its own memory, by the same rules as admit.lua and with an injected clock. Rate windows
- * start empty with the process. Month spend is this process's own spend or the ledger's figure, whichever is higher.
+ * start empty with the process. Spend is this process's own spend or the ledger's figure, whichever is higher.
  * Memory is bounded: each admission checks a few entries and evicts the expired ones.
  */
 import type { AgentLimits, ScopeSpend } from '../../limits/agent-limits.js';
-import { monthEndSec, monthOfMs } from '../../limits/calendar-month.js';
+import type { CalendarWindow } from '../../limits/calendar-window.js';
 import type {
   Admission,
   AdmissionRequest,
@@ -17,6 +17,7 @@ import type {
 } from '../../limits/counters-interface.js';
 import {
   AGENT_PROVIDER_ROWS,
+  budgetWindowAt,
   DEFAULT_WINDOW_LENGTHS_MS,
   LIMIT_TABLE,
   RPM_ROW,
@@ -25,16 +26,17 @@ import {
   type WindowLengthsMs,
 } from '../../limits/limit-table.js';
 import { type ClockUs, createMicrosecondWallClock } from './microsecond-wall-clock.js';
-import { MonthSpend } from './month-spend.js';
 import { RateLimitWindows } from './rate-limit-windows.js';
+import { WindowSpend } from './window-spend.js';
 
 const EVICTION_CHECKS_PER_ADMISSION = 2;
+const US_PER_SECOND = 1_000_000;
 
-/** The limit that rejects a request. `spend` is the exceeded month spend; null for a rate limit. */
+/** The limit that rejects a request. `spend` is that of the exceeded budget; null for a rate limit. */
 interface LimitRejection {
   readonly row: number;
   readonly retryAtSec: number;
-  readonly spend: MonthSpend | null;
+  readonly spend: WindowSpend | null;
 }
 
 export class MemoryCounters implements Counters {
@@ -43,33 +45,34 @@ export class MemoryCounters implements Counters {
   readonly #clock: ClockUs;
   readonly #windows: WindowLengthsMs;
   readonly #rateWindows = new Map<string, RateLimitWindows>();
-  readonly #monthSpends = new Map<string, MonthSpend>();
+  /** By scope and calendar window. */
+  readonly #spends = new Map<string, WindowSpend>();
   #windowSweep: IterableIterator<[string, RateLimitWindows]> | null = null;
-  #spendSweep: IterableIterator<[string, MonthSpend]> | null = null;
+  #spendSweep: IterableIterator<[string, WindowSpend]> | null = null;
 
   constructor(clock: ClockUs = createMicrosecondWallClock(), windows: Partial<WindowLengthsMs> = {}) {
     this.#clock = clock;
     this.#windows = { ...DEFAULT_WINDOW_LENGTHS_MS, ...windows };
   }
 
-  /** Number of tracked agent-provider pairs and scopes; for tests of the memory bound. */
+  /** Number of tracked agent-provider pairs and of scopes per window; for tests of the memory bound. */
   get trackedCount(): number {
-    return this.#rateWindows.size + this.#monthSpends.size;
+    return this.#rateWindows.size + this.#spends.size;
   }
 
   admit({ limits, providerSlug, reservationNanos }: AdmissionRequest, done: (admission: Admission) => void): void {
     const nowUs = this.#clock();
+    const nowSec = Math.floor(nowUs / US_PER_SECOND);
     this.#evictExpiredIncrementally(nowUs);
-    const month = monthOfMs(nowUs / 1000);
     const rateWindows = this.#getOrCreateWindows(limits.agentId, providerSlug);
     rateWindows.advanceTo(nowUs);
-    const rejection = findFullWindow(rateWindows, limits) ?? this.#findExceededBudget(limits, month, reservationNanos);
-    const reportedSpend =
-      rejection?.spend ??
-      (limits.budgetedScopes.length > 0 ? this.#refreshScopeSpend(limits, limits.budgetedScopes[0]!) : null);
+    const budgets = this.#budgetSpends(limits, nowSec);
+    const rejection =
+      findFullWindow(rateWindows, limits) ?? findExceededBudget(limits, budgets, nowSec, reservationNanos);
+    const reportedSpend = rejection?.spend ?? budgets[0];
     if (rejection === null) {
       rateWindows.consumeRequest();
-      if (reservationNanos > 0) this.#refreshScopeSpend(limits, limits.scopes[0]!).reservedNanos += reservationNanos;
+      for (const spend of budgets) spend.reservedNanos += reservationNanos;
     }
     done({
       outcome: rejection === null ? 'admitted' : LIMIT_TABLE[rejection.row]!.type,
@@ -77,44 +80,48 @@ export class MemoryCounters implements Counters {
       retryAtSec: rejection?.retryAtSec ?? 0,
       rpmRemaining: rateWindows.remaining(RPM_ROW, limits),
       rpmResetAtSec: rateWindows.resetAtSec(RPM_ROW) ?? 0,
-      month,
-      spentNanos: reportedSpend?.spentNanos(month) ?? 0,
+      admittedAtSec: nowSec,
+      spentNanos: reportedSpend?.spentNanos ?? 0,
       reservedNanos: reportedSpend?.reservedNanos ?? 0,
       reservationNanos,
     });
   }
 
-  growReservation(limits: AgentLimits, additionalNanos: number, done: (granted: boolean) => void): void {
-    const spend = this.#refreshScopeSpend(limits, limits.scopes[0]!);
-    const month = monthOfMs(this.#clock() / 1000);
-    const granted = spend.spentNanos(month) + spend.reservedNanos + additionalNanos <= limits.scopes[0]!.budgetNanos;
-    if (granted) spend.reservedNanos += additionalNanos;
+  growReservation(
+    limits: AgentLimits,
+    admittedAtSec: number,
+    additionalNanos: number,
+    done: (granted: boolean) => void,
+  ): void {
+    const budgets = this.#budgetSpends(limits, admittedAtSec);
+    const granted = findExceededBudget(limits, budgets, admittedAtSec, additionalNanos) === null;
+    if (granted) for (const spend of budgets) spend.reservedNanos += additionalNanos;
     done(granted);
   }
 
-  settle({ limits, providerSlug, month, costNanos, tokens, reservationNanos }: Settlement): void {
+  settle({ limits, providerSlug, admittedAtSec, costNanos, tokens, reservationNanos }: Settlement): void {
     const cost = Math.round(costNanos);
-    for (let i = 0; i < limits.scopes.length; i++) {
-      const releasedNanos = i === 0 ? reservationNanos : 0;
-      if (!(cost > 0) && releasedNanos === 0) continue;
-      const spend = this.#refreshScopeSpend(limits, limits.scopes[i]!);
-      if (cost > 0) spend.addSpend(month, cost);
-      spend.reservedNanos = Math.max(0, spend.reservedNanos - releasedNanos);
+    if (cost > 0) {
+      for (const { tag, row } of limits.scopes)
+        this.#getOrCreateSpend(tag, budgetWindowAt(row, admittedAtSec)).addSpend(cost);
     }
-    if (cost > 0) for (const tag of limits.unbudgetedTags) this.#getOrCreateSpend(tag).addSpend(month, cost);
+    if (reservationNanos > 0) {
+      for (const spend of this.#budgetSpends(limits, admittedAtSec))
+        spend.reservedNanos = Math.max(0, spend.reservedNanos - reservationNanos);
+    }
     for (const row of TOKEN_ROWS) {
       if (limits.byRow[row] === UNLIMITED || !(tokens > 0)) continue;
       this.#getOrCreateWindows(limits.agentId, providerSlug).addTokens(row, this.#clock(), tokens);
     }
   }
 
-  updateLedgerSpend(tag: string, month: number, nanos: number, ledgerOnlyNanos: number): void {
-    this.#monthSpends.get(tag)?.updateFromLedger(month, nanos, ledgerOnlyNanos);
+  updateLedgerSpend(tag: string, window: CalendarWindow, nanos: number, ledgerOnlyNanos: number): void {
+    this.#spends.get(spendKey(tag, window))?.updateFromLedger(nanos, ledgerOnlyNanos);
   }
 
   peek({ limits, providerSlugs }: PeekRequest, done: (snapshot: LimitSnapshot | null) => void): void {
     const nowUs = this.#clock();
-    const month = monthOfMs(nowUs / 1000);
+    const nowSec = Math.floor(nowUs / US_PER_SECOND);
     const windows = providerSlugs.map((providerSlug): WindowSnapshot => {
       const rateWindows =
         this.#rateWindows.get(windowsKey(limits.agentId, providerSlug)) ?? new RateLimitWindows(this.#windows);
@@ -127,8 +134,8 @@ export class MemoryCounters implements Counters {
       };
     });
     const spends = limits.scopes.map((scope): SpendSnapshot => {
-      const spend = this.#refreshScopeSpend(limits, scope);
-      return { row: scope.row, spentNanos: spend.spentNanos(month), reservedNanos: spend.reservedNanos };
+      const { spentNanos, reservedNanos } = this.#refreshSpend(limits, scope, nowSec);
+      return { row: scope.row, spentNanos, reservedNanos };
     });
     done({ windows, spends });
   }
@@ -138,18 +145,9 @@ export class MemoryCounters implements Counters {
 
   async close(): Promise<void> {}
 
-  #findExceededBudget(limits: AgentLimits, month: number, reservationNanos: number): LimitRejection | null {
-    for (let i = 0; i < limits.budgetedScopes.length; i++) {
-      const budget = limits.budgetedScopes[i]!;
-      const spend = this.#refreshScopeSpend(limits, budget);
-      const spent = spend.spentNanos(month);
-      const isExceeded =
-        i === 0 && reservationNanos > 0
-          ? spent + spend.reservedNanos + reservationNanos > budget.budgetNanos
-          : spent >= budget.budgetNanos;
-      if (isExceeded) return { row: budget.row, retryAtSec: monthEndSec(month), spend };
-    }
-    return null;
+  /** Spend of each budgeted scope in the window of an instant. */
+  #budgetSpends(limits: AgentLimits, unixSec: number): readonly WindowSpend[] {
+    return limits.budgetedScopes.map((scope) => this.#refreshSpend(limits, scope, unixSec));
   }
 
   #getOrCreateWindows(agentId: string, providerSlug: string): RateLimitWindows {
@@ -162,37 +160,43 @@ export class MemoryCounters implements Counters {
     return rateWindows;
   }
 
-  #refreshScopeSpend(limits: AgentLimits, { tag, ledgerNanos, ledgerOnlyNanos }: ScopeSpend): MonthSpend {
-    const spend = this.#getOrCreateSpend(tag);
-    spend.updateFromLedger(limits.month, ledgerNanos, ledgerOnlyNanos);
+  #refreshSpend(
+    limits: AgentLimits,
+    { tag, row, ledgerNanos, ledgerOnlyNanos }: ScopeSpend,
+    unixSec: number,
+  ): WindowSpend {
+    const window = budgetWindowAt(row, unixSec);
+    const spend = this.#getOrCreateSpend(tag, window);
+    if (limits.ledgerWindow?.name === window.name) spend.updateFromLedger(ledgerNanos, ledgerOnlyNanos);
     return spend;
   }
 
-  #getOrCreateSpend(tag: string): MonthSpend {
-    let spend = this.#monthSpends.get(tag);
+  #getOrCreateSpend(tag: string, window: CalendarWindow): WindowSpend {
+    const key = spendKey(tag, window);
+    let spend = this.#spends.get(key);
     if (spend === undefined) {
-      spend = new MonthSpend();
-      this.#monthSpends.set(tag, spend);
+      spend = new WindowSpend(window);
+      this.#spends.set(key, spend);
     }
     return spend;
   }
 
   #evictExpiredIncrementally(nowUs: number): void {
-    const month = monthOfMs(nowUs / 1000);
     for (let i = 0; i < EVICTION_CHECKS_PER_ADMISSION; i++) {
       this.#windowSweep ??= this.#rateWindows.entries();
       const entry = this.#windowSweep.next();
       if (entry.done === true) this.#windowSweep = null;
       else if (entry.value[1].isExpired(nowUs)) this.#rateWindows.delete(entry.value[0]);
     }
-    this.#spendSweep ??= this.#monthSpends.entries();
+    this.#spendSweep ??= this.#spends.entries();
     const spend = this.#spendSweep.next();
     if (spend.done === true) this.#spendSweep = null;
-    else if (spend.value[1].isExpired(month)) this.#monthSpends.delete(spend.value[0]);
+    else if (spend.value[1].isExpired(nowUs / US_PER_SECOND)) this.#spends.delete(spend.value[0]);
   }
 }
 
 const windowsKey = (agentId: string, providerSlug: string): string => `${agentId}:${providerSlug}`;
+const spendKey = (tag: string, { name }: CalendarWindow): string => `${tag}:${name}`;
 
 /** Returns the first full window in the order of the limit table, or null. */
 function findFullWindow(rateWindows: RateLimitWindows, limits: AgentLimits): LimitRejection | null {
@@ -203,4 +207,22 @@ function findFullWindow(rateWindows: RateLimitWindows, limits: AgentLimits): Lim
     }
   }
   return null;
+}
+
+/** Returns the first budget that has no room for the request, or null. `spends`: of the budgeted scopes, in order. */
+function findExceededBudget(
+  limits: AgentLimits,
+  spends: readonly WindowSpend[],
+  unixSec: number,
+  reservationNanos: number,
+): LimitRejection | null {
+  const at = limits.budgetedScopes.findIndex(({ budgetNanos }, i) => {
+    const { spentNanos, reservedNanos } = spends[i]!;
+    return reservationNanos > 0
+      ? spentNanos + reservedNanos + reservationNanos > budgetNanos
+      : spentNanos >= budgetNanos;
+  });
+  if (at < 0) return null;
+  const { row } = limits.budgetedScopes[at]!;
+  return { row, retryAtSec: budgetWindowAt(row, unixSec).endSec, spend: spends[at]! };
 }

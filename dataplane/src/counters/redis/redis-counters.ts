@@ -1,13 +1,12 @@
 /**
- * Counters in Redis or Redis Cluster, shared by all data planes. One RedisNode per server, or per master of a cluster:
- * a dead master lets only its own agents pass unchecked.
- *
- * On a cluster, project and organization counters may be in other slots than the agent's. Their budgets are checked
- * first; the agent's own admission follows only if all of them pass.
+ * Counters in Redis or Redis Cluster, shared by all data planes. All keys of an organization are in one hash slot, so
+ * one script call decides about all limits of a call. One RedisNode per server, or per master of a cluster: a dead
+ * master lets only its own organizations pass unchecked.
  */
 import { randomBytes } from 'node:crypto';
 import type { Logger } from '@acg/base/log';
-import type { AgentLimits, ScopeSpend } from '../../limits/agent-limits.js';
+import type { AgentLimits } from '../../limits/agent-limits.js';
+import type { CalendarWindow } from '../../limits/calendar-window.js';
 import type {
   Admission,
   AdmissionRequest,
@@ -16,15 +15,21 @@ import type {
   LimitSnapshot,
   PeekRequest,
   Settlement,
-  SpendSnapshot,
-  WindowSnapshot,
 } from '../../limits/counters-interface.js';
-import { DEFAULT_WINDOW_LENGTHS_MS, TOKEN_ROWS, UNLIMITED, type WindowLengthsMs } from '../../limits/limit-table.js';
-import { RESERVATION_LEASE_MS } from './admit-codec.js';
+import {
+  BUDGET_ROW,
+  budgetWindowAt,
+  DEFAULT_WINDOW_LENGTHS_MS,
+  TOKEN_ROWS,
+  UNLIMITED,
+  type WindowLengthsMs,
+} from '../../limits/limit-table.js';
 import { hashSlot } from './client/hash-slot.js';
 import { RedisClient, type RedisClientOptions } from './client/redis-client.js';
-import { SpendCounters } from './local-spend-counters-with-eviction.js';
 import { RedisNode } from './redis-node.js';
+import { RESERVATION_LEASE_MS } from './script/admit-script.js';
+import { SpendCounter } from './spend-counter.js';
+import { SpendCounters } from './spend-counters.js';
 
 interface RedisCountersOptions extends RedisClientOptions {
   readonly timeoutMs: number;
@@ -55,18 +60,27 @@ const NODES_MAX = 1_000;
 /** Enough random tags to hit every slot. */
 const PROBE_TAG_TRIES_MAX = 200_000;
 
+/** What writers of the previous release have spent in a scope and window, nano-dollars. */
+interface PreviousTotals {
+  /** By the writer's field. */
+  readonly totals: ReadonlyMap<string, number>;
+  readonly ledgerNanos: number;
+  readonly ledgerOnlyNanos: number;
+}
+
+const NO_REPORT_SETS = { unacknowledged: new Set<SpendCounter>(), reserved: new Set<SpendCounter>() };
+
 export class RedisCounters implements Counters {
   readonly kind = 'redis';
   readonly #options: RedisCountersOptions;
   readonly #log: Logger;
   readonly #metrics: CountersMetrics;
-  readonly #client: RedisClient;
+  readonly client: RedisClient;
   readonly #spendCounters: SpendCounters;
   readonly #nodes = new Map<string, RedisNode>();
   /** Node of a single server; on a cluster also of slots whose master is unknown. */
   readonly #defaultNode: RedisNode;
   readonly #isCluster: boolean;
-  readonly #writerId = randomBytes(9).toString('base64url');
   readonly #renewTimer: NodeJS.Timeout;
   readonly #unbudgetedTimer: NodeJS.Timeout;
   #lastError = '';
@@ -77,14 +91,15 @@ export class RedisCounters implements Counters {
     this.#log = log;
     this.#metrics = metrics;
     this.#isCluster = options.urls.length > 1;
-    this.#spendCounters = new SpendCounters(options.spendCountersMax ?? SPEND_COUNTERS_MAX, this.#writerId);
-    this.#client = new RedisClient(options, {
+    const writerId = randomBytes(9).toString('base64url');
+    this.#spendCounters = new SpendCounters(options.spendCountersMax ?? SPEND_COUNTERS_MAX, writerId);
+    this.client = new RedisClient(options, {
       onConnected: this.#onConnected,
       onError: (error) => {
         this.#lastError = error.message;
       },
     });
-    this.#defaultNode = this.#createNode(options.urls.map((url) => url.host).join(','), this.#writerId);
+    this.#defaultNode = this.#createNode(options.urls.map((url) => url.host).join(','), writerId);
     this.#renewTimer = setInterval(this.#renewReservations, RESERVATION_RENEW_MS).unref();
     this.#unbudgetedTimer = setInterval(this.#reportUnacknowledged, UNBUDGETED_REPORT_MS).unref();
   }
@@ -97,7 +112,7 @@ export class RedisCounters implements Counters {
     }
     for (const node of this.#nodes.values()) node.enforcement.logIfFailedOpen(node.lastFailure || this.#lastError);
     if (!this.#defaultNode.enforcement.isEnforcing) return;
-    for (const policy of new Set(await this.#client.fetchEvictionPolicies())) {
+    for (const policy of new Set(await this.client.fetchEvictionPolicies())) {
       if (policy === null || policy === 'noeviction') continue;
       this.#log.warn(
         { policy },
@@ -121,104 +136,80 @@ export class RedisCounters implements Counters {
   }
 
   admit({ limits, providerSlug, reservationNanos }: AdmissionRequest, done: (admission: Admission) => void): void {
-    const slot = this.#slotOf(limits.agentId);
-    const foreignBudgets = this.#isCluster
-      ? limits.budgetedScopes.filter(({ tag }) => tag !== limits.agentId)
-      : NO_SCOPES;
-    if (foreignBudgets.length === 0) {
-      this.#nodeOf(slot).admit(slot, limits, providerSlug, limits.budgetedScopes, reservationNanos, done);
-      return;
-    }
-    const ownBudgets = limits.budgetedScopes.filter(({ tag }) => tag === limits.agentId);
-    this.#checkBudgetsInOrder(limits, foreignBudgets, 0, (rejection) => {
-      if (rejection !== null) done(rejection);
-      else this.#nodeOf(slot).admit(slot, limits, providerSlug, ownBudgets, reservationNanos, done);
-    });
+    const slot = this.#slotOf(limits.orgId);
+    this.#nodeOf(slot).admit(slot, limits, providerSlug, reservationNanos, done);
   }
 
-  growReservation(limits: AgentLimits, additionalNanos: number, done: (granted: boolean) => void): void {
-    const slot = this.#slotOf(limits.agentId);
-    const ownBudgets = limits.budgetedScopes.filter(({ tag }) => tag === limits.agentId);
-    this.#nodeOf(slot).checkBudgets(slot, limits, ownBudgets, additionalNanos, ({ rejectedByRow, outcome }) => {
-      if (outcome === 'unchecked' && limits.rejectsUnchecked) {
-        done(false);
-        return;
+  growReservation(
+    limits: AgentLimits,
+    admittedAtSec: number,
+    additionalNanos: number,
+    done: (granted: boolean) => void,
+  ): void {
+    const slot = this.#slotOf(limits.orgId);
+    this.#nodeOf(slot).grow(slot, limits, admittedAtSec, additionalNanos, ({ outcome }) => {
+      const isUnchecked = outcome === 'unchecked' && !limits.rejectsUnchecked;
+      if (isUnchecked) {
+        for (const { tag, row } of limits.budgetedScopes)
+          this.#counterOf(limits, tag, budgetWindowAt(row, admittedAtSec)).reserve(additionalNanos);
       }
-      if (outcome === 'unchecked')
-        this.#spendCounters.getOrCreate(limits.agentId).reserveWhileStoreUnavailable(additionalNanos);
-      done(rejectedByRow < 0);
+      done(isUnchecked || outcome === 'admitted');
     });
   }
 
-  settle({ limits, providerSlug, month, costNanos, tokens, reservationNanos }: Settlement): void {
+  settle({ limits, providerSlug, admittedAtSec, costNanos, tokens, reservationNanos }: Settlement): void {
     const cost = Math.round(costNanos);
-    const isUrgent = limits.hardBudget || reservationNanos > 0 || this.#isNearBudget(limits, cost);
-    for (let i = 0; i < limits.scopes.length; i++) {
-      const { tag } = limits.scopes[i]!;
-      const releasedNanos = i === 0 ? reservationNanos : 0;
-      if (!(cost > 0) && releasedNanos === 0) continue;
-      const counter = this.#spendCounters.getOrCreate(tag);
-      if (cost > 0) counter.addSpend(month, cost);
-      if (releasedNanos > 0) counter.release(releasedNanos);
-      const slot = this.#slotOf(tag);
-      if (isUrgent) this.#nodeOf(slot).reportSpend(slot, counter);
-      else this.#nodeOf(slot).reportSpendWithNextBatch(slot, counter);
+    const slot = this.#slotOf(limits.orgId);
+    const node = this.#nodeOf(slot);
+    let isUrgent = limits.hardBudget || reservationNanos > 0;
+    const changed: SpendCounter[] = [];
+    for (const { tag, row, budgetNanos } of limits.scopes) {
+      const isBudgeted = budgetNanos !== UNLIMITED;
+      if (!(cost > 0) && !(isBudgeted && reservationNanos > 0)) continue;
+      const counter = this.#counterOf(limits, tag, budgetWindowAt(row, admittedAtSec));
+      if (cost > 0) counter.addSpend(cost);
+      if (isBudgeted && reservationNanos > 0) counter.release(reservationNanos);
+      if (!isBudgeted && row !== BUDGET_ROW) continue; // the timer reports it
+      if (counter.storeSpentNanos + cost >= NEAR_BUDGET_RATIO * budgetNanos) isUrgent = true;
+      changed.push(counter);
     }
-    if (cost > 0) for (const tag of limits.unbudgetedTags) this.#spendCounters.getOrCreate(tag).addSpend(month, cost);
+    for (const counter of changed) {
+      // Near a budget at once, so that other data planes do not admit calls over budget.
+      if (isUrgent) node.reportSpend(slot, counter);
+      else node.reportSpendWithNextBatch(slot, counter);
+    }
     for (const row of TOKEN_ROWS) {
-      if (limits.byRow[row] === UNLIMITED || !(tokens > 0)) continue;
-      const slot = this.#slotOf(limits.agentId);
-      this.#nodeOf(slot).addTokens(slot, limits.agentId, providerSlug, row, tokens);
+      if (limits.byRow[row] !== UNLIMITED && tokens > 0) node.addTokens(slot, limits, providerSlug, row, tokens);
     }
   }
 
-  /**
-   * Whether the spend of a budgeted scope must be reported at once, so that other data planes do not admit calls over
-   * budget.
-   */
-  #isNearBudget({ budgetedScopes }: AgentLimits, costNanos: number): boolean {
-    for (let i = 0; i < budgetedScopes.length; i++) {
-      const { tag, budgetNanos } = budgetedScopes[i]!;
-      if (this.#spendCounters.getOrCreate(tag).storeSpentNanos + costNanos >= NEAR_BUDGET_RATIO * budgetNanos)
-        return true;
-    }
-    return false;
+  updateLedgerSpend(tag: string, window: CalendarWindow, nanos: number, ledgerOnlyNanos: number): void {
+    this.#spendCounters.find(tag, window)?.updateFromLedger(nanos, ledgerOnlyNanos);
   }
 
-  updateLedgerSpend(tag: string, month: number, nanos: number, ledgerOnlyNanos: number): void {
-    this.#spendCounters.findByTag(tag)?.updateFromLedger(month, nanos, ledgerOnlyNanos);
+  /** Reports totals of other writers with this tick's batch. Reporting the same totals again adds nothing. */
+  reportTotals(
+    orgId: string,
+    tag: string,
+    window: CalendarWindow,
+    { totals, ledgerNanos, ledgerOnlyNanos }: PreviousTotals,
+  ): readonly SpendCounter[] {
+    const slot = this.#slotOf(orgId);
+    const ledger = new SpendCounter(NO_REPORT_SETS, orgId, tag, window, 'previous-layout');
+    ledger.updateFromLedger(ledgerNanos, ledgerOnlyNanos);
+    const writers = [...totals].map(([field, nanos]) => {
+      const counter = new SpendCounter(NO_REPORT_SETS, orgId, tag, window, field);
+      counter.totalNanos = nanos;
+      return counter;
+    });
+    const all = [ledger, ...writers];
+    for (const counter of all) this.#nodeOf(slot).reportSpend(slot, counter);
+    return all;
   }
 
   peek({ limits, providerSlugs }: PeekRequest, done: (snapshot: LimitSnapshot | null) => void): void {
-    const windows: WindowSnapshot[] = [];
-    const spends: SpendSnapshot[] = [];
-    let pendingReplies = providerSlugs.length + limits.scopes.length;
-    let allAvailable = true;
-    const onReply = (isAvailable: boolean): void => {
-      allAvailable &&= isAvailable;
-      pendingReplies--;
-      if (pendingReplies === 0) done(allAvailable ? { windows, spends } : null);
-    };
-    limits.scopes.forEach((spend, index) => {
-      const slot = this.#slotOf(spend.tag);
-      this.#nodeOf(slot).peekSpend(slot, limits, spend, (verdict) => {
-        if (verdict !== null) {
-          spends[index] = { row: spend.row, spentNanos: verdict.spentNanos, reservedNanos: verdict.reservedNanos };
-        }
-        onReply(verdict !== null);
-      });
-    });
-    const slot = this.#slotOf(limits.agentId);
-    providerSlugs.forEach((providerSlug, index) => {
-      this.#nodeOf(slot).peekWindows(slot, limits, providerSlug, (verdict) => {
-        if (verdict !== null) {
-          const { remaining, resetAtSec, rejectedByRow, retryAtSec } = verdict;
-          const rejection = rejectedByRow < 0 ? null : { row: rejectedByRow, retryAtSec };
-          windows[index] = { providerSlug, remaining: remaining!, resetAtSec: resetAtSec!, rejection };
-        }
-        onReply(verdict !== null);
-      });
-    });
+    const slot = this.#slotOf(limits.orgId);
+    this.#nodeOf(slot).peek(slot, limits, providerSlugs, done);
   }
 
   async close(): Promise<void> {
@@ -226,57 +217,42 @@ export class RedisCounters implements Counters {
     clearInterval(this.#unbudgetedTimer);
     this.#reportUnacknowledged();
     await Promise.all([...this.#nodes.values()].map((node) => node.flushAndAwaitReplies(CLOSE_TIMEOUT_MS)));
-    this.#client.close();
-  }
-
-  /** Checks the budgets one after another in table order. Reports the first rejection, or null when all pass. */
-  #checkBudgetsInOrder(
-    limits: AgentLimits,
-    budgets: readonly ScopeSpend[],
-    index: number,
-    done: (rejection: Admission | null) => void,
-  ): void {
-    const budget = budgets[index];
-    if (budget === undefined) {
-      done(null);
-      return;
-    }
-    const slot = this.#slotOf(budget.tag);
-    this.#nodeOf(slot).checkBudgets(slot, limits, [budget], 0, (admission) => {
-      if (admission.rejectedByRow >= 0) done(admission);
-      else this.#checkBudgetsInOrder(limits, budgets, index + 1, done);
-    });
+    this.client.close();
   }
 
   /** Renews the leases of reservations. When a process dies, its reservations expire with their lease. */
   readonly #renewReservations = (): void => {
-    this.#spendCounters.forEachWithReservations((counter) => {
-      const slot = this.#slotOf(counter.hashTag);
-      this.#nodeOf(slot).reportSpend(slot, counter);
-    });
+    for (const counter of this.#spendCounters.reserved) this.#report(counter);
   };
 
-  /** Reports unacknowledged spend that is in no batch. Spend in an inflight call is sent twice, which is harmless. */
+  /** Reports unacknowledged sums that are in no batch. Those in an inflight call are sent twice, which is harmless. */
   readonly #reportUnacknowledged = (): void => {
     this.#spendCounters.unacknowledged.forEach((counter) => {
-      if (counter.batch !== null) return;
-      const slot = this.#slotOf(counter.hashTag);
-      this.#nodeOf(slot).reportSpend(slot, counter);
+      if (counter.batch === null) this.#report(counter);
     });
   };
 
-  #slotOf(tag: string): number {
-    return this.#isCluster ? hashSlot(tag) : 0;
+  #report(counter: SpendCounter): void {
+    const slot = this.#slotOf(counter.orgId);
+    this.#nodeOf(slot).reportSpend(slot, counter);
+  }
+
+  #counterOf({ orgId }: AgentLimits, tag: string, window: CalendarWindow): SpendCounter {
+    return this.#spendCounters.getOrCreate(orgId, tag, window);
+  }
+
+  #slotOf(hashTag: string): number {
+    return this.#isCluster ? hashSlot(hashTag) : 0;
   }
 
   #nodeOf(slot: number): RedisNode {
     if (!this.#isCluster) return this.#defaultNode;
-    const master = this.#client.masterOfSlot(slot);
+    const master = this.client.masterOfSlot(slot);
     return master === null ? this.#defaultNode : (this.#nodes.get(master) ?? this.#getOrCreateNode(master));
   }
 
   readonly #onConnected = (): void => {
-    if (this.#isCluster) for (const master of this.#client.listMasters()) this.#getOrCreateNode(master);
+    if (this.#isCluster) for (const master of this.client.listMasters()) this.#getOrCreateNode(master);
     for (const node of this.#nodes.values()) node.sendProbeIfNotEnforcing();
   };
 
@@ -284,19 +260,18 @@ export class RedisCounters implements Counters {
     const known = this.#nodes.get(master);
     if (known !== undefined || this.#nodes.size >= NODES_MAX) return known ?? this.#defaultNode;
     let tag = 0;
-    while (tag < PROBE_TAG_TRIES_MAX && this.#client.masterOfSlot(hashSlot(String(tag))) !== master) tag++;
+    while (tag < PROBE_TAG_TRIES_MAX && this.client.masterOfSlot(hashSlot(String(tag))) !== master) tag++;
     return this.#createNode(master, String(tag));
   }
 
   #createNode(name: string, probeTag: string): RedisNode {
     const node: RedisNode = new RedisNode(
-      this.#client,
+      this.client,
       {
         name,
         windows: { ...DEFAULT_WINDOW_LENGTHS_MS, ...this.#options.windows },
         timeoutMs: this.#options.timeoutMs,
         lingerMs: this.#options.spendLingerMs ?? SPEND_LINGER_MS,
-        writerId: this.#writerId,
         probeTag,
         probeSlot: this.#slotOf(probeTag),
         ownSlotOf: (tag) => {
@@ -314,5 +289,3 @@ export class RedisCounters implements Counters {
     return node;
   }
 }
-
-const NO_SCOPES: readonly ScopeSpend[] = [];

@@ -7,28 +7,22 @@
  *              spend) is sent every second, on connect, and once when all inflight calls have ended. The first probe
  *              answered in time with no unacknowledged spend left restores enforcement.
  *
- * No call must arrive exactly once: counters report totals, and unacknowledged totals are sent again.
+ * No call must arrive exactly once: counters report sums, and unacknowledged sums are sent again.
  */
 
 import type { Logger } from '@acg/base/log';
 import { type SwapRemoveItem, SwapRemoveSet } from '@acg/base/swap-remove-set';
 import { waitAtMost } from '@acg/base/wait-at-most';
-import type { AgentLimits, ScopeSpend } from '../../limits/agent-limits.js';
-import { monthOfMs } from '../../limits/calendar-month.js';
-import type { CountersMetrics } from '../../limits/counters-interface.js';
+import type { AgentLimits } from '../../limits/agent-limits.js';
+import type { CountersMetrics, LimitSnapshot } from '../../limits/counters-interface.js';
 import type { WindowLengthsMs } from '../../limits/limit-table.js';
-import {
-  AdmissionBatch,
-  type AdmissionCallback,
-  createUncheckedAdmission,
-  type VerdictCallback,
-} from './admission-batch.js';
-import { type AdmitReply, decodeAdmitReply, encodeAdmitArgument, listAdmitKeys } from './admit-codec.js';
-import { ScriptError, type ScriptRunner } from './client/script-runner-interface.js';
+import { AdmissionBatch, type AdmissionCallback, createUncheckedAdmission } from './admission-batch.js';
+import type { ScriptRunner } from './client/script-runner-interface.js';
 import { EnforcementState } from './enforcement-state.js';
-import type { SpendCounters } from './local-spend-counters-with-eviction.js';
-import { type AwaitedReply, ReplyTimeouts } from './reply-timeouts.js';
-import type { SpendCounter } from './spend-counter-sent-as-totals.js';
+import { ReplyTimeouts } from './reply-timeouts.js';
+import { type AdmitReply, type SpendReply, writeRequestConstants } from './script/admit-script.js';
+import type { SpendCounter } from './spend-counter.js';
+import type { SpendCounters } from './spend-counters.js';
 
 interface RedisNodeOptions {
   /** Host and port of the server, for log lines. */
@@ -37,7 +31,6 @@ interface RedisNodeOptions {
   readonly timeoutMs: number;
   /** How long, in ms, a non-urgent report waits for other reports. */
   readonly lingerMs: number;
-  readonly writerId: string;
   /** Hash tag of a key on this node, for probes without spend; `probeSlot` is its slot. */
   readonly probeTag: string;
   readonly probeSlot: number;
@@ -45,10 +38,9 @@ interface RedisNodeOptions {
   ownSlotOf(tag: string): number | null;
 }
 
-interface InflightCall extends AwaitedReply, SwapRemoveItem {
+interface InflightCall extends SwapRemoveItem {
   readonly batch: AdmissionBatch;
-  readonly isProbe: boolean;
-  month: number;
+  readonly sentAtMs: number;
   /** The waiting requests have been answered, by a verdict or unchecked. */
   isAnswered: boolean;
   /** The reply timeout has passed. */
@@ -58,21 +50,26 @@ interface InflightCall extends AwaitedReply, SwapRemoveItem {
 const PROBE_INTERVAL_MS = 1_000;
 /** A probe without a reply for this long means a dead connection. */
 const PROBE_TIMEOUT_MS = 2_000;
-const ADMISSION_CHECKS_PER_CALL_MAX = 512;
-const SPEND_COUNTERS_PER_PROBE_MAX = 500;
+const CHECKS_PER_CALL_MAX = 512;
+const REPORTS_PER_CALL_MAX = 500;
 
 export class RedisNode {
   readonly #scriptRunner: ScriptRunner;
   readonly #options: RedisNodeOptions;
   readonly #spendCounters: SpendCounters;
   readonly #metrics: CountersMetrics;
+  /** The members of a request that never change, JSON. */
+  readonly #requestConstants: string;
   readonly #replyTimeouts: ReplyTimeouts<InflightCall>;
+  /** By slot. */
   #batches = new Map<number, AdmissionBatch>();
   #flushScheduled = false;
   /** Timer of non-urgent reports. */
   #lingerTimer: NodeJS.Timeout | null = null;
   /** Sent and not yet answered. */
   readonly #inflight = new SwapRemoveSet<InflightCall>();
+  /** The store's clock minus this process's, ms, as of the last batch with wrong calendar windows. */
+  #clockOffsetMs = 0;
   readonly enforcement: EnforcementState;
   /** Message of the last failed call; '' = no call has failed. */
   lastFailure = '';
@@ -98,67 +95,58 @@ export class RedisNode {
     this.#options = options;
     this.#spendCounters = spendCounters;
     this.#metrics = metrics;
+    this.#requestConstants = writeRequestConstants(options.windows);
+    this.#replyTimeouts = new ReplyTimeouts(options.timeoutMs, this.#inflight, (call) => this.#onReplyTimeout(call));
     this.enforcement = new EnforcementState(options.name, log, metrics);
-    this.#replyTimeouts = new ReplyTimeouts(options.timeoutMs, this.#onReplyTimeout);
     this.#startProbing();
     setImmediate(() => this.sendProbeIfNotEnforcing());
   }
 
-  /** `budgets`: the agent's budgeted scopes that are in this slot. */
   admit(
     slot: number,
     limits: AgentLimits,
     providerSlug: string,
-    budgets: readonly ScopeSpend[],
     reservationNanos: number,
     done: AdmissionCallback,
   ): void {
-    if (!this.enforcement.isEnforcing) {
+    if (this.enforcement.isEnforcing) this.#batchWithRoom(slot).admit(limits, providerSlug, reservationNanos, done);
+    else {
       this.enforcement.countUnchecked(1);
       done(createUncheckedAdmission(limits));
-      return;
     }
-    this.#batchWithCapacity(slot).admit(limits, providerSlug, budgets, reservationNanos, done);
   }
 
-  /** Checks budgets only. While the store is unavailable the check passes, and is not counted as an unchecked request. */
-  checkBudgets(
-    slot: number,
-    limits: AgentLimits,
-    budgets: readonly ScopeSpend[],
-    reservationNanos: number,
-    done: AdmissionCallback,
-  ): void {
-    if (this.enforcement.isEnforcing)
-      this.#batchWithCapacity(slot).checkBudgets(limits, budgets, reservationNanos, done);
+  /** While the store is unavailable the growth passes, and is not counted as an unchecked request. */
+  grow(slot: number, limits: AgentLimits, admittedAtSec: number, nanos: number, done: AdmissionCallback): void {
+    if (this.enforcement.isEnforcing) this.#batchWithRoom(slot).grow(limits, admittedAtSec, nanos, done);
     else done(createUncheckedAdmission(limits));
   }
 
-  peekWindows(slot: number, limits: AgentLimits, providerSlug: string, done: VerdictCallback): void {
-    if (this.enforcement.isEnforcing) this.#batchWithCapacity(slot).peekWindows(limits, providerSlug, done);
+  peek(
+    slot: number,
+    limits: AgentLimits,
+    providerSlugs: readonly string[],
+    done: (snapshot: LimitSnapshot | null) => void,
+  ): void {
+    if (this.enforcement.isEnforcing) this.#batchWithRoom(slot).peek(limits, providerSlugs, done);
     else done(null);
   }
 
-  peekSpend(slot: number, limits: AgentLimits, spend: ScopeSpend, done: VerdictCallback): void {
-    if (this.enforcement.isEnforcing) this.#batchWithCapacity(slot).peekSpend(limits, spend, done);
-    else done(null);
-  }
-
-  /** Sends totals and reservations with this tick's batch. While the store is unavailable the counter keeps them. */
+  /** Sends the counter's sums with this tick's batch. While the store is unavailable the counter keeps them. */
   reportSpend(slot: number, counter: SpendCounter): void {
-    if (this.enforcement.isEnforcing) this.#batchWithScheduledFlush(slot).reportSpend(counter);
+    if (this.enforcement.isEnforcing) this.#batchWithScheduledFlush(slot).report(counter);
   }
 
   /** Like {@link reportSpend}, but waits for the next batch or for `lingerMs`. */
   reportSpendWithNextBatch(slot: number, counter: SpendCounter): void {
     if (!this.enforcement.isEnforcing) return;
-    this.#getOrCreateBatch(slot).reportSpend(counter);
+    this.#getOrCreateBatch(slot).report(counter);
     this.#lingerTimer ??= setTimeout(this.#flushAfterLinger, this.#options.lingerMs).unref();
   }
 
   /** Tokens added during an outage are dropped, because their minute is over when the store is back. */
-  addTokens(slot: number, agentId: string, providerSlug: string, row: number, tokens: number): void {
-    if (this.enforcement.isEnforcing) this.#batchWithScheduledFlush(slot).addTokens(agentId, providerSlug, row, tokens);
+  addTokens(slot: number, limits: AgentLimits, providerSlug: string, row: number, tokens: number): void {
+    if (this.enforcement.isEnforcing) this.#batchWithScheduledFlush(slot).addTokens(limits, providerSlug, row, tokens);
   }
 
   /** Sends a probe when the connection is ready and limits are not enforced. */
@@ -173,17 +161,12 @@ export class RedisNode {
       const idle = new Promise<void>((resolve) => (this.#onIdle = resolve));
       await waitAtMost(idle, timeoutMs);
     }
-    this.stopProbing();
+    this.#stopProbing();
   }
 
-  stopProbing(): void {
-    if (this.#probeTimer !== null) clearInterval(this.#probeTimer);
-    this.#probeTimer = null;
-  }
-
-  #batchWithCapacity(slot: number): AdmissionBatch {
+  #batchWithRoom(slot: number): AdmissionBatch {
     const batch = this.#batchWithScheduledFlush(slot);
-    if (batch.admissionChecks.length < ADMISSION_CHECKS_PER_CALL_MAX) return batch;
+    if (batch.checks.length < CHECKS_PER_CALL_MAX) return batch;
     this.#flushBatches();
     return this.#batchWithScheduledFlush(slot);
   }
@@ -199,10 +182,14 @@ export class RedisNode {
   #getOrCreateBatch(slot: number): AdmissionBatch {
     let batch = this.#batches.get(slot);
     if (batch === undefined) {
-      batch = new AdmissionBatch(slot, this.#spendCounters);
+      batch = this.#createBatch(slot);
       this.#batches.set(slot, batch);
     }
     return batch;
+  }
+
+  #createBatch(slot: number): AdmissionBatch {
+    return new AdmissionBatch(slot, this.#spendCounters, Math.floor((Date.now() + this.#clockOffsetMs) / 1000));
   }
 
   readonly #flush = (): void => {
@@ -219,80 +206,81 @@ export class RedisNode {
     const batches = this.#batches;
     if (batches.size === 0) return;
     this.#batches = new Map();
-    for (const batch of batches.values()) this.#send(createInflightCall(batch, false));
+    for (const batch of batches.values()) this.#send(batch, false);
   }
 
-  #send(call: InflightCall): void {
-    const { batch, isProbe } = call;
-    batch.freezeTotals();
-    call.month = monthOfMs(Date.now());
-    const { windows, writerId, probeTag } = this.#options;
-    const header = { windows, month: call.month, probe: isProbe, probeTag: batch.anyHashTag ?? probeTag };
+  #send(batch: AdmissionBatch, isProbe: boolean): InflightCall {
+    let constants = this.#requestConstants;
+    if (isProbe) constants += `,"probe":${batch.keys.push(`acg:{${batch.orgId ?? this.#options.probeTag}}:probe`)}`;
+    batch.close();
+    const call = { batch, sentAtMs: performance.now(), isAnswered: false, isTimedOut: false, setIndex: -1 };
     this.#inflight.add(call);
-    this.#replyTimeouts.startWaiting(call);
-    this.#scriptRunner.runAdmitScript(
-      listAdmitKeys(header, batch),
-      encodeAdmitArgument(header, batch),
-      writerId,
-      (failure, reply) => {
-        this.#inflight.delete(call);
-        this.#replyTimeouts.stopWaiting(call);
-        const decoded = failure === null ? decodeAdmitReply(reply, batch, call.month) : null;
-        if (decoded !== null) this.#onReply(call, decoded);
-        else this.#onScriptError(call, failure ?? new ScriptError('unreadable reply'));
-        if (this.#inflight.size === 0) this.#onDrained();
-      },
-    );
+    this.#replyTimeouts.watch();
+    this.#scriptRunner.runAdmitScript(batch.keys, batch.toJson(constants), (failure, reply) => {
+      this.#inflight.delete(call);
+      if (reply === null) this.#onScriptError(call, failure!);
+      else this.#onReply(call, JSON.parse(reply));
+      if (this.#inflight.size === 0) this.#onDrained();
+    });
+    return call;
   }
 
-  #onReply(call: InflightCall, reply: AdmitReply): void {
+  #onReply(call: InflightCall, { now, spends, checks }: AdmitReply): void {
     const nowMs = performance.now();
     this.#metrics.observeStoreLatency(nowMs - call.sentAtMs);
-    this.#acknowledgeTotalsAndDetectLoss(call.batch, reply, nowMs);
-    call.batch.deliverReply(reply, call.isAnswered);
+    if (spends === undefined || checks === undefined) {
+      this.#repeatInWindowsAt(now, call);
+      return;
+    }
+    for (let i = 0; i < spends.length; i++) this.#acknowledge(call.batch.spends[i]!, spends[i]!, nowMs);
+    if (this.#countersToResend.length > 0) this.#resendTotals();
+    call.batch.deliverReply({ now, spends, checks }, call.isAnswered);
     call.isAnswered = true;
     if (call === this.#probe) this.#onProbeReply(call);
   }
 
-  #acknowledgeTotalsAndDetectLoss(batch: AdmissionBatch, reply: AdmitReply, nowMs: number): void {
-    for (let i = 0; i < batch.spends.length; i++) {
-      const { counter, total, sentNanos } = batch.spends[i]!;
-      const { previousTotalNanos, spentNanos } = reply.spends[i]!;
-      counter.storeSpentNanos = spentNanos;
-      if (total === null) continue;
-      const isLost = previousTotalNanos < total.acknowledgedNanos;
-      if (isLost && this.#spendCounters.recordIfNewDataLoss(total.acknowledgedAtMs, nowMs)) {
-        this.enforcement.logDataLostNowOrOnResume();
-        this.#countersToResend = this.#spendCounters.listAll();
-        this.onDataLost();
-      }
-      counter.acknowledge(total, sentNanos, nowMs);
-    }
-    if (this.#countersToResend.length > 0) this.#resendTotals();
+  /** A calendar window ended between the clocks: nothing was recorded. Sends everything again by the store's clock. */
+  #repeatInWindowsAt(storeUs: number, { batch, isAnswered }: InflightCall): void {
+    this.#clockOffsetMs = storeUs / 1000 - Date.now();
+    if (!isAnswered) batch.repeatIn(this.#batchWithScheduledFlush(batch.slot));
+    else for (const { counter } of batch.spends) this.reportSpend(batch.slot, counter);
   }
 
-  /** After a data loss: reports all totals again, up to 500 with each call. */
+  #acknowledge(
+    { counter, sentTotalNanos, sentReservations }: AdmissionBatch['spends'][number],
+    [previous, spent]: SpendReply,
+    nowMs: number,
+  ): void {
+    counter.storeSpentNanos = spent;
+    const isLost = previous < counter.acknowledgedNanos;
+    if (isLost && this.#spendCounters.recordIfNewDataLoss(counter.acknowledgedAtMs, nowMs)) {
+      this.enforcement.logDataLostNowOrOnResume();
+      this.#countersToResend = this.#spendCounters.listAll();
+      this.onDataLost();
+    }
+    counter.acknowledge(sentTotalNanos, sentReservations, nowMs);
+  }
+
+  /** After a data loss: reports all sums again, up to 500 with each call. */
   #resendTotals(): void {
-    for (const counter of this.#countersToResend.splice(-SPEND_COUNTERS_PER_PROBE_MAX)) {
-      const slot = this.#options.ownSlotOf(counter.hashTag);
-      if (slot !== null && counter.totals.length > 0) this.reportSpend(slot, counter);
+    for (const counter of this.#countersToResend.splice(-REPORTS_PER_CALL_MAX)) {
+      const slot = this.#options.ownSlotOf(counter.orgId);
+      if (slot !== null && (counter.totalNanos > 0 || counter.reservedNanos > 0)) this.reportSpend(slot, counter);
     }
   }
 
-  #onScriptError(call: InflightCall, failure: ScriptError): void {
+  #onScriptError(call: InflightCall, failure: Error): void {
     this.lastFailure = failure.message;
-    for (const { counter, hasReservations } of call.batch.spends)
-      if (hasReservations) counter.forceFullReservationReport();
+    for (const { counter, withReservations } of call.batch.spends) if (withReservations) counter.onReplyLost();
     this.#failOpen(failure.message);
     this.#admitUnchecked(call);
     if (call === this.#probe) this.#probe = null;
   }
 
-  readonly #onReplyTimeout = (call: InflightCall): void => {
-    call.isTimedOut = true;
+  #onReplyTimeout(call: InflightCall): void {
     this.#failOpen(`no reply within ${this.#options.timeoutMs} ms`);
     this.#admitUnchecked(call);
-  };
+  }
 
   #admitUnchecked(call: InflightCall): void {
     if (call.isAnswered) return;
@@ -309,7 +297,7 @@ export class RedisNode {
     const batches = this.#batches;
     this.#batches = new Map();
     for (const batch of batches.values()) {
-      batch.freezeTotals();
+      batch.close();
       this.enforcement.countUnchecked(batch.admitUnchecked());
     }
     this.#probeWhenDrained = true;
@@ -317,9 +305,12 @@ export class RedisNode {
   }
 
   #startProbing(): void {
-    if (this.#probeTimer !== null) return;
-    this.#probeTimer = setInterval(() => this.#sendProbe(), PROBE_INTERVAL_MS);
-    this.#probeTimer.unref();
+    this.#probeTimer ??= setInterval(() => this.#sendProbe(), PROBE_INTERVAL_MS).unref();
+  }
+
+  #stopProbing(): void {
+    if (this.#probeTimer !== null) clearInterval(this.#probeTimer);
+    this.#probeTimer = null;
   }
 
   #onDrained(): void {
@@ -334,27 +325,23 @@ export class RedisNode {
   #sendProbe(): void {
     if (this.enforcement.isEnforcing || this.#probeTimer === null) return;
     const sent = this.#probe;
-    if (sent !== null) {
-      if (performance.now() - sent.sentAtMs < PROBE_TIMEOUT_MS) return;
+    if (sent === null) this.#probe = this.#send(this.#createUnacknowledgedBatch(), true);
+    else if (performance.now() - sent.sentAtMs >= PROBE_TIMEOUT_MS) {
       this.#probe = null; // if its slot has moved, the next probe goes to the new node
       this.#scriptRunner.reconnect(sent.batch.slot);
-      return;
     }
-    this.#probe = createInflightCall(this.#createUnacknowledgedSpendBatch(), true);
-    this.#send(this.#probe);
   }
 
-  /** A batch with unacknowledged spend of one slot; empty when there is none. */
-  #createUnacknowledgedSpendBatch(): AdmissionBatch {
+  /** A batch with unacknowledged sums of one slot; empty when there is none. */
+  #createUnacknowledgedBatch(): AdmissionBatch {
     let batch: AdmissionBatch | null = null;
     this.#spendCounters.unacknowledged.forEach((counter) => {
-      if (batch !== null && batch.spends.length >= SPEND_COUNTERS_PER_PROBE_MAX) return;
-      const slot = this.#options.ownSlotOf(counter.hashTag);
+      const slot = this.#options.ownSlotOf(counter.orgId);
       if (slot === null) return;
-      batch ??= new AdmissionBatch(slot, this.#spendCounters);
-      if (batch.slot === slot) batch.reportSpend(counter);
+      batch ??= this.#createBatch(slot);
+      if (batch.slot === slot && batch.spends.length < REPORTS_PER_CALL_MAX) batch.report(counter);
     });
-    return batch ?? new AdmissionBatch(this.#options.probeSlot, this.#spendCounters);
+    return batch ?? this.#createBatch(this.#options.probeSlot);
   }
 
   #onProbeReply(call: InflightCall): void {
@@ -367,7 +354,7 @@ export class RedisNode {
     } else if (this.#hasUnacknowledgedSpend()) {
       this.#sendProbe();
     } else {
-      this.stopProbing();
+      this.#stopProbing();
       this.enforcement.resume();
       this.onRecovered();
     }
@@ -376,19 +363,8 @@ export class RedisNode {
   #hasUnacknowledgedSpend(): boolean {
     let found = false;
     this.#spendCounters.unacknowledged.forEach((counter) => {
-      if (!found && this.#options.ownSlotOf(counter.hashTag) !== null) found = true;
+      found ||= this.#options.ownSlotOf(counter.orgId) !== null;
     });
     return found;
   }
 }
-
-const createInflightCall = (batch: AdmissionBatch, isProbe: boolean): InflightCall => ({
-  batch,
-  isProbe,
-  month: 0,
-  isAnswered: false,
-  isTimedOut: false,
-  sentAtMs: 0,
-  ringIndex: -1,
-  setIndex: -1,
-});

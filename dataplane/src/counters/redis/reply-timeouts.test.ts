@@ -1,21 +1,37 @@
+import { SwapRemoveSet } from '@acg/base/swap-remove-set';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { type AwaitedReply, ReplyTimeouts } from './reply-timeouts.js';
+import { ReplyTimeouts } from './reply-timeouts.js';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
 afterEach(() => void vi.useRealTimers());
 
-const item = (): AwaitedReply => ({ sentAtMs: 0, ringIndex: -1 });
+interface Call {
+  readonly sentAtMs: number;
+  isTimedOut: boolean;
+  setIndex: number;
+}
+
+/** Starts calls with a timeout of 50 ms, and records those that time out. */
+function createTimeouts() {
+  const inflight = new SwapRemoveSet<Call>();
+  const timedOut: Call[] = [];
+  const timeouts = new ReplyTimeouts<Call>(50, inflight, (call) => void timedOut.push(call));
+  const send = (): Call => {
+    const call = { sentAtMs: performance.now(), isTimedOut: false, setIndex: -1 };
+    inflight.add(call);
+    timeouts.watch();
+    return call;
+  };
+  return { inflight, timedOut, send };
+}
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test('reply timeouts: time out unanswered calls in order, each once', async () => {
-  const timedOut: AwaitedReply[] = [];
-  const replyTimeouts = new ReplyTimeouts<AwaitedReply>(50, (call) => void timedOut.push(call));
-  const [first, second, third] = [item(), item(), item()];
-  replyTimeouts.startWaiting(first);
+test('reply timeouts: time out unanswered calls, each once', async () => {
+  const { inflight, timedOut, send } = createTimeouts();
+  const first = send();
   vi.advanceTimersByTime(20);
-  replyTimeouts.startWaiting(second);
-  replyTimeouts.startWaiting(third);
-  replyTimeouts.stopWaiting(second);
+  const [second, third] = [send(), send()];
+  inflight.delete(second);
   vi.advanceTimersByTime(30);
   await nextTurn();
   expect(timedOut).toEqual([first]);
@@ -28,26 +44,20 @@ test('reply timeouts: time out unanswered calls in order, each once', async () =
 });
 
 test('reply timeouts: accept a reply that is read in the poll phase after the timer', async () => {
-  const timedOut: AwaitedReply[] = [];
-  const replyTimeouts = new ReplyTimeouts<AwaitedReply>(50, (call) => void timedOut.push(call));
-  const only = item();
-  replyTimeouts.startWaiting(only);
+  const { inflight, timedOut, send } = createTimeouts();
+  const only = send();
   vi.advanceTimersByTime(500); // the loop was busy: the timer fires, then the poll phase runs
-  replyTimeouts.stopWaiting(only);
+  inflight.delete(only);
   await nextTurn();
   expect(timedOut).toEqual([]);
 });
 
 test('reply timeouts: arm the timer again for a later send', async () => {
-  const timedOut: AwaitedReply[] = [];
-  const replyTimeouts = new ReplyTimeouts<AwaitedReply>(50, (call) => void timedOut.push(call));
-  const first = item();
-  replyTimeouts.startWaiting(first);
-  replyTimeouts.stopWaiting(first);
+  const { inflight, timedOut, send } = createTimeouts();
+  inflight.delete(send());
   vi.advanceTimersByTime(60);
   await nextTurn();
-  const second = item();
-  replyTimeouts.startWaiting(second);
+  const second = send();
   vi.advanceTimersByTime(49);
   await nextTurn();
   expect(timedOut).toEqual([]);
@@ -56,22 +66,20 @@ test('reply timeouts: arm the timer again for a later send', async () => {
   expect(timedOut).toEqual([second]);
 });
 
-test('reply timeouts: with 1000 calls answered in any order, time out the rest in order', async () => {
-  const timedOut: AwaitedReply[] = [];
-  const replyTimeouts = new ReplyTimeouts<AwaitedReply>(50, (call) => void timedOut.push(call));
-  const items = Array.from({ length: 1_000 }, item);
-  for (let i = 0; i < items.length; i++) {
-    replyTimeouts.startWaiting(items[i]!);
-    if (i % 3 === 2) replyTimeouts.stopWaiting(items[i - 1]!);
-    if (i >= 400 && i % 7 === 0) replyTimeouts.stopWaiting(items[i - 400]!);
+test('reply timeouts: with 1000 calls answered in any order, time out the rest', async () => {
+  const { inflight, timedOut, send } = createTimeouts();
+  const calls: Call[] = [];
+  for (let i = 0; i < 1_000; i++) {
+    calls.push(send());
+    if (i % 3 === 2) inflight.delete(calls[i - 1]!);
+    if (i >= 400 && i % 7 === 0) inflight.delete(calls[i - 400]!);
   }
-  for (const call of items) if (items.indexOf(call) % 2 === 0) replyTimeouts.stopWaiting(call);
-  const expected = items.filter((call) => call.ringIndex >= 0);
+  const expected = calls.filter((call) => call.setIndex >= 0);
   vi.advanceTimersByTime(60);
   await nextTurn();
   expect(expected.length).toBeGreaterThan(100);
-  expect(timedOut).toEqual(expected);
-  replyTimeouts.stopWaiting(timedOut[0]!); // a reply after the timeout changes nothing
+  expect(new Set(timedOut)).toEqual(new Set(expected));
+  inflight.delete(timedOut[0]!); // a reply after the timeout changes nothing
   vi.advanceTimersByTime(1_000);
   await nextTurn();
   expect(timedOut).toHaveLength(expected.length);

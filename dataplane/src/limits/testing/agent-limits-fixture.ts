@@ -2,18 +2,20 @@
 import { RATE_LIMITS, type RateLimit } from '@acg/base/limit-definitions';
 import { NANOS_PER_CENT } from '@acg/base/time-and-money-units';
 import { type AgentLimits, createAgentLimits, DEFAULT_MAX_OUTPUT_TOKENS } from '@acg/dataplane/limits/agent-limits';
-import { parseMonth } from '@acg/dataplane/limits/calendar-month';
+import { parseMonth } from '@acg/dataplane/limits/calendar-window';
 import {
   findLimitRow,
   LIMIT_TABLE,
   type LimitScope,
   type LimitType,
+  scopeTag,
   UNLIMITED,
 } from '@acg/dataplane/limits/limit-table';
 
 type Rates = { readonly [field in RateLimit['field']]?: number };
 
 export interface TestLimitsOptions extends Rates {
+  readonly orgId?: string;
   readonly agentId?: string;
   readonly budgetNanos?: number | null;
   readonly budgetCents?: number | null;
@@ -30,9 +32,9 @@ export interface TestLimitsOptions extends Rates {
   readonly spendFloorMonth?: string;
 }
 
-/** Hash tags of the project and the organization of every test agent. */
-const PROJECT_TAG = 'p:project-1';
-const ORG_TAG = 'o:org-1';
+/** The project and the organization of every test agent. */
+const PROJECT_TAG = scopeTag('project', 'project-1');
+const ORG_TAG = scopeTag('org', 'org-1');
 
 export function createTestLimits(options: TestLimitsOptions = {}): AgentLimits {
   const byRow = LIMIT_TABLE.map((row) => row.default ?? UNLIMITED);
@@ -47,7 +49,7 @@ export function createTestLimits(options: TestLimitsOptions = {}): AgentLimits {
   const agentId = options.agentId ?? '00000000-0000-7000-8000-000000000001';
   const agent = {
     row: findLimitRow('budget', 'agent'),
-    tag: agentId,
+    tag: scopeTag('agent', agentId),
     ledgerNanos: options.spendFloorNanos ?? 0,
     ledgerOnlyNanos: options.spendLedgerOnlyNanos ?? 0,
   };
@@ -58,20 +60,17 @@ export function createTestLimits(options: TestLimitsOptions = {}): AgentLimits {
     ledgerOnlyNanos: 0,
   });
   return createAgentLimits({
+    orgId: options.orgId ?? 'org-1',
     agentId,
     byRow,
-    month: parseMonth(options.spendFloorMonth ?? '1970-01'),
+    ledgerWindow: parseMonth(options.spendFloorMonth ?? ''),
     scopes: [
       agent,
-      ...(options.projectBudgetNanos === undefined ? [] : [createScopeSpend('project', PROJECT_TAG)]),
-      ...(options.orgBudgetNanos === undefined ? [] : [createScopeSpend('org', ORG_TAG)]),
+      ...(options.countsScopes || options.projectBudgetNanos !== undefined
+        ? [createScopeSpend('project', PROJECT_TAG)]
+        : []),
+      ...(options.countsScopes || options.orgBudgetNanos !== undefined ? [createScopeSpend('org', ORG_TAG)] : []),
     ],
-    unbudgetedTags: options.countsScopes
-      ? [
-          ...(options.projectBudgetNanos === undefined ? [PROJECT_TAG] : []),
-          ...(options.orgBudgetNanos === undefined ? [ORG_TAG] : []),
-        ]
-      : [],
     hardBudget: options.hardBudget ?? false,
     defaultMaxOutputTokens: options.defaultMaxOutputTokens ?? DEFAULT_MAX_OUTPUT_TOKENS,
     rejectsUnchecked: options.rejectsUnchecked ?? false,

@@ -1,17 +1,18 @@
 /**
- * Redis client (ioredis) of the counters: connection settings, failover, and script loading. A server that does not
- * know the script (NOSCRIPT, after a flush or restart) gets it with EVAL. Reconnects for ever; a call that fails is
- * reported as a ScriptError and never repeated here.
+ * Redis client (ioredis) of the counters: connection settings, failover, and the admission script. Reconnects for ever;
+ * a call that fails is reported and never repeated here.
  */
-import { noop } from '@acg/base/noop';
 import { Cluster, Command, Redis } from 'ioredis';
-import { ADMIT_SCRIPT, ADMIT_SCRIPT_SHA } from '../script/expand-admit-script-per-limit.js';
+import { ADMIT_SCRIPT } from '../script/admit-script.js';
 import type { RedisAddress, SentinelGroup } from './redis-address.js';
-import { ScriptError, type ScriptRunner } from './script-runner-interface.js';
+import type { ScriptRunner } from './script-runner-interface.js';
 import { SentinelFailoverWatch } from './sentinel-failover-watch.js';
 
-/** One character per byte, as commands are written. */
-const SCRIPT_BYTES = Buffer.from(ADMIT_SCRIPT).toString('latin1');
+/** What `defineCommand` adds to a client. */
+interface ScriptCommands {
+  admit(keyCount: number, ...keysAndRequest: string[]): Promise<string>;
+}
+
 /** Limit for the TCP or TLS connect, and again for the replies to the handshake commands. */
 const CONNECT_TIMEOUT_MS = 1_000;
 const POLICY_TIMEOUT_MS = 1_000;
@@ -70,12 +71,13 @@ export class RedisClient implements ScriptRunner {
 
   #connect(): Redis | Cluster {
     const client = createIoredisClient(this.#options, this.#reconnectCount);
+    client.defineCommand('admit', { lua: ADMIT_SCRIPT });
     client.on('ready', () => this.#events.onConnected());
     client.on('error', (error: Error) => this.#events.onError(error));
-    if (client instanceof Redis) setHandshakeLimitAndFlowingReads(client);
+    if (client instanceof Redis) limitHandshakeTime(client);
     // ioredis connects to cluster nodes on first use, and calls would fail until then. So connect at once.
     client.on('+node', (node: Redis) => {
-      setHandshakeLimitAndFlowingReads(node);
+      limitHandshakeTime(node);
       node.on('ready', () => this.#events.onConnected());
       if (node.status === 'wait') node.connect().catch(() => {}); // ioredis also reports this failure as an error event
     });
@@ -95,26 +97,36 @@ export class RedisClient implements ScriptRunner {
     return masters;
   }
 
+  /** A server that does not know the script, after a flush or restart, gets its text. */
   runAdmitScript(
     keys: readonly string[],
-    argument: Buffer,
-    writerId: string,
-    done: (failure: ScriptError | null, reply: Buffer | null) => void,
+    request: string,
+    done: (failure: Error | null, reply: string | null) => void,
   ): void {
     const sentAtCount = this.#reconnectCount;
-    const fail = (error: Error): void => {
-      done(toScriptError(error), null);
-      if (WRONG_NODE_ERROR.test(error.message) && sentAtCount === this.#reconnectCount) this.#rediscoverPrimary();
-    };
-    this.#send('evalsha', ADMIT_SCRIPT_SHA, keys, argument, writerId, (error, reply) => {
-      if (error === null) done(null, reply);
-      else if (error.message.startsWith('NOSCRIPT')) {
-        this.#send('eval', SCRIPT_BYTES, keys, argument, writerId, (evalError, evalReply) => {
-          if (evalError === null) done(null, evalReply);
-          else fail(evalError);
-        });
-      } else fail(error);
-    });
+    (this.#client as unknown as ScriptCommands).admit(keys.length, ...keys, request).then(
+      (reply) => done(null, reply),
+      (error: Error) => {
+        done(addClusterHint(error), null);
+        if (WRONG_NODE_ERROR.test(error.message) && sentAtCount === this.#reconnectCount) this.#rediscoverPrimary();
+      },
+    );
+  }
+
+  /** Runs a script with one key. Its text is sent with each call. */
+  evaluate(script: string, key: string, args: readonly (string | number)[]): Promise<unknown> {
+    return this.#client.eval(script, 1, key, ...args);
+  }
+
+  /** The fields of a hash; null: the store did not reply in time. */
+  async readHash(key: string, timeoutMs: number): Promise<Readonly<Record<string, Buffer>> | null> {
+    const command = new Command('hgetall', [key]);
+    command.setTimeout(timeoutMs);
+    try {
+      return (await this.#client.sendCommand(command)) as Record<string, Buffer>;
+    } catch {
+      return null;
+    }
   }
 
   /** Finds the current server again: through DNS, the next sentinel, or the cluster's slot map. */
@@ -153,23 +165,6 @@ export class RedisClient implements ScriptRunner {
     this.#failoverWatch?.close();
     this.#client.disconnect();
   }
-
-  #send(
-    name: 'evalsha' | 'eval',
-    script: string,
-    keys: readonly string[],
-    argument: Buffer,
-    writerId: string,
-    done: (error: Error | null, reply: Buffer | null) => void,
-  ): void {
-    const args = [script, String(keys.length), ...keys, argument, writerId];
-    this.#client.sendCommand(new ScriptCommand(name, args, done));
-  }
-}
-
-function setHandshakeLimitAndFlowingReads(client: Redis): void {
-  limitHandshakeTime(client);
-  forceFlowingReads(client);
 }
 
 /** ioredis has no timeout for the replies to AUTH, SELECT and CLIENT SETNAME. */
@@ -188,50 +183,6 @@ function limitHandshakeTime(client: Redis): void {
 /** Finds a node by its `host:port`. */
 const findNodeByAddress = (cluster: Cluster, name: string | null): Redis | undefined =>
   cluster.nodes('all').find(({ options: { host, port } }) => `${host}:${port}` === name);
-
-/**
- * Workaround for Node streams: ioredis consumes replies without a `data` listener, so Node buffers each reply and
- * delivers it in a later tick. An empty `data` listener makes replies arrive at once.
- */
-function forceFlowingReads(client: Redis): void {
-  client.on('connect', () => client.stream.on('data', noop));
-}
-
-/**
- * Script command written as one buffer. ioredis would create one buffer per key, which costs more than the call itself
- * with many keys. The reply goes to a callback without a promise.
- */
-class ScriptCommand extends Command {
-  constructor(name: string, args: (string | Buffer)[], done: (error: Error | null, reply: Buffer | null) => void) {
-    super(name, [], { replyEncoding: null }); // null: no copy of the reply per element
-    this.args = args;
-    this.resolve = (reply) => {
-      this.isResolved = true;
-      this.isSettled = true;
-      done(null, Buffer.isBuffer(reply) ? reply : null);
-    };
-    // Deferred: ioredis rejects a command that it cannot send before `sendCommand` returns.
-    this.reject = (error) => queueMicrotask(() => done(error, null));
-  }
-
-  /** Encodes one byte per character: all texts are ASCII from this program, plus the script's bytes. */
-  override toWritable(): Buffer {
-    // args: script, number of keys, keys …, argument, writer id.
-    const { args } = this;
-    const argument = args[args.length - 2] as Buffer;
-    let head = `*${args.length + 1}\r\n${encodeBulkString(this.name)}`;
-    for (let i = 0; i < args.length - 2; i++) head += encodeBulkString(args[i] as string);
-    head += `$${argument.length}\r\n`;
-    const tail = `\r\n${encodeBulkString(args[args.length - 1] as string)}`;
-    const out = Buffer.allocUnsafe(head.length + argument.length + tail.length);
-    out.write(head, 0, 'latin1');
-    out.set(argument, head.length);
-    out.write(tail, head.length + argument.length, 'latin1');
-    return out;
-  }
-}
-
-const encodeBulkString = (text: string): string => `$${text.length}\r\n${text}\r\n`;
 
 /** `firstSentinel`: index of the sentinel to query first. */
 function createIoredisClient(clientOptions: RedisClientOptions, firstSentinel: number): Redis | Cluster {
@@ -335,11 +286,10 @@ const hostAndPort = (url: URL): { host: string; port: number } => ({
 
 const parseDatabase = (url: URL): number => Number(/^\/(\d{1,4})$/.exec(url.pathname)?.[1] ?? 0);
 
-function toScriptError(error: Error): ScriptError {
-  const hint = error.message.startsWith('MOVED ')
-    ? ': this server is a node of a Redis Cluster. List several of its nodes in REDIS_URL.'
-    : '';
-  return new ScriptError(error.message + hint);
+function addClusterHint(error: Error): Error {
+  return error.message.startsWith('MOVED ')
+    ? new Error(`${error.message}: this server is a node of a Redis Cluster. List several of its nodes in REDIS_URL.`)
+    : error;
 }
 
 async function fetchEvictionPolicy(node: Redis): Promise<string | null> {

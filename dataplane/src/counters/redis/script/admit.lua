@@ -1,360 +1,288 @@
--- admit.lua: decides and records everything that one event-loop tick of a data plane sends for one hash slot. Atomic.
--- Uses the clock of Redis. Money is nano-dollars. Needs Redis 6 or newer (SET KEEPTTL).
+-- admit.lua: checks and records everything that one event-loop tick of a data plane sends for one hash slot. Atomic.
+-- Counts with the clock of Redis. Money is nano-dollars, times are Unix microseconds unless named otherwise.
+-- docs/counters.md describes the keys. Needs Redis 6 or newer.
 --
---   KEYS        In the order of the items: per spend item its month key prefix; per token item its token key; per
---               admission check its agent-provider key (if it has one) and a token key for each token limit that is set.
---               The key that a probe writes comes before all of them.
---   ARGV[1]     binary, little-endian: header, spend items, token items, admission checks (layout in admit-codec.ts)
---   ARGV[2]     the writer id: one process run
---   Returns     binary: {now µs}, per spend item its month figures, per admission check its verdict
---
--- An agent-provider key is one string: the log of the sliding window (uint32 µs stamps modulo 2^32, oldest first), then
--- a footer {last d, stop I4, front I4, oldest I4, then per fixed window count I4, start d}. Log entries front…stop-1
--- may still be in the window. An admission overwrites the footer with its stamp and a new footer: one read and one
--- write, whatever the limit. Entries before front are dropped when they outweigh the live ones, so a key takes at most
--- 8 bytes per admission of its busiest window. The key expires when the last open window has ended.
---
--- A month key (prefix .. 'YYYY-MM') is a hash. Each writer owns one field, {total d}, and reports its total repeatedly;
--- only the increase raises the field and the sum. Field `s` is {sum d, floor d, ledger d}. Floor is the ledger's figure
--- of the whole month. Ledger is the part that only the ledger counts; its growth is included in the sum. Spent is
--- max(sum, floor), because the two overlap.
---
--- Field `h` has the reservations, {writer s, sum d, deadline µs d, version d} per writer. A reservation after its
--- deadline does not count, and the next write drops it. It is in the same hash as the spend, so that a settlement
--- writes both in one command; a check without reservations never reads it. It belongs to the current month: the month's
--- first call with reservations copies it from the month before.
---
--- A token key is one string of {bucket d, tokens d}, oldest first; a bucket is a 60th of its window.
---
--- Sections between `each fixed` (fixed windows) or `each token` (token windows) and `end` are expanded once per such
--- row of the limit table when the script is loaded (admit-script.ts). There INDEX and the I in `_I` become 1, 2 …
-local DEAD_MIN = 32
-local STAMPS = 4294967296
-local NO_LIMIT = 4294967295
-local BUCKETS = 60
-local call, pack, read, floor, max, min = redis.call, struct.pack, struct.unpack, math.floor, math.max, math.min
-local arg, writer = ARGV[1], ARGV[2]
-local CHECK_FORMAT = '<BI4I4' --[[each fixed]] .. 'I4' --[[end]]
-local EXTENSION_FORMAT = '<' --[[each token]] .. 'I4' --[[end]] .. 'dB'
-local FOOTER_FORMAT = '<dI4I4I4' --[[each fixed]] .. 'I4d' --[[end]]
-local FOOTER_BYTES = 20 --[[each fixed]] + 12 --[[end]]
-local VERDICT_FORMAT = '<I4BdI4d' --[[each fixed]] .. 'I4d' --[[end]]
-local EXTENSION_VERDICT_FORMAT = '<' --[[each token]] .. 'I4d' --[[end]] .. 'dd'
-local ROWS_BEFORE_TOKENS = 1 --[[each fixed]] + 1 --[[end]]
-local minute, spend_ttl, lease, month, month_from, month_to, probe, spend_items, admission_checks, token_items, --[[each fixed]]WINDOW, --[[end]]token_minute, at =
-  read('<dddI4ddBI4I4I4--[[each fixed]]d--[[end]]d', arg)
+--   KEYS     every key of the request, which names each by its position here
+--   ARGV[1]  the request, JSON:
+--     minute, fixed, bucket, lease  lengths: of the request minute, of each fixed window, of a bucket of the token minute;
+--                                   how long a reservation counts without renewal
+--     valid    [from, until]: the Unix seconds in which the calendar windows of the checks are the current ones
+--     probe    key to write, to check that the store accepts writes
+--     spends   [key, field, total, ledger, ledger only], and with reservations [… generation, granted, released]: a scope
+--              in a calendar window. `field` names the writer; what it reports are sums that only grow
+--     tokens   [key, tokens] of calls that have ended
+--     checks   [requests, reservation, budgets, token limits, log, limit of the minute, limits of the fixed windows …].
+--              Admits the first requests that fit. No requests: a peek. `reservation`: of each request, in each budget.
+--              `budgets`: [spend item, limit, row] each. `token limits`: [key, limit, row] each. `log` 0: budgets only
+--   Returns  JSON {now, spends, checks}; only {now}, with nothing recorded, outside `valid`
+--     spends   [previous, spent, reserved]: the writer's total before, then the sums of all writers
+--     checks   [admitted, row that rejects the next request or 0, when it admits one, [remaining, reset] of the minute],
+--              in a peek also [remaining, reset] of each fixed window and each token limit. Rows count from 1
+local call, decode, format = redis.call, cjson.decode, string.format
+local floor, ceil, max, min = math.floor, math.ceil, math.max, math.min
+local pack_struct, unpack_struct = struct.pack, struct.unpack
+
+local request = decode(ARGV[1])
 local clock = call('TIME')
 local now = clock[1] * 1000000 + clock[2]
-local key_at = 1
-local reply = { pack('<d', now) }
-local month_text = function(number) return string.format('%04d-%02d', floor(number / 12), number % 12 + 1) end
+local valid, minute, fixed = request.valid, request.minute, request.fixed
+if valid and (now < valid[1] * 1000000 or now >= valid[2] * 1000000) then return format('{"now":%d}', now) end
+if request.probe then call('SET', KEYS[request.probe], '1', 'PX', 1000) end
 
-if probe == 1 then
-  call('SET', KEYS[1], '1', 'PX', 1000)
-  key_at = 2
+-- Adds what is new in a spend item. Returns the writer's total before, the spend of all writers, the reservations, and
+-- whether nothing had been spent.
+-- Spend is the higher of the sum and the ledger's figure, because the two overlap. Only `ledger_only` adds to the sum.
+local function record_spend(key, field, total, new_ledger, new_ledger_only)
+  local stored = call('HMGET', key, 'sum', 'ledger', 'ledger_only', field, 'reservations')
+  local sum, ledger, ledger_only = tonumber(stored[1]) or 0, tonumber(stored[2]) or 0, tonumber(stored[3]) or 0
+  local previous = tonumber(stored[4]) or 0
+  if new_ledger > ledger or new_ledger_only > ledger_only then
+    sum = sum + max(0, new_ledger_only - ledger_only)
+    ledger, ledger_only = max(ledger, new_ledger), max(ledger_only, new_ledger_only)
+    call('HSET', key, 'sum', format('%d', sum), 'ledger', format('%d', ledger), 'ledger_only', format('%d', ledger_only))
+  end
+  if total > previous then
+    sum = sum + total - previous
+    call('HSET', key, 'sum', format('%d', sum), field, format('%d', total))
+  end
+  return previous, max(sum, ledger), stored[5], not stored[1]
 end
 
--- The caller sends its month with start and end. The script computes the calendar only if Redis's clock is in another
--- month.
-local this_month, this_month_text = month, nil
-if spend_items > 0 then
-  local seconds = tonumber(clock[1])
-  if seconds < month_from or seconds >= month_to then -- civil-from-days
-    local z = floor(seconds / 86400) + 719468
-    local era = floor(z / 146097)
-    local doe = z - era * 146097
-    local yoe = floor((doe - floor(doe / 1460) + floor(doe / 36524) - floor(doe / 146096)) / 365)
-    local mp = floor((5 * (doe - (365 * yoe + floor(yoe / 4) - floor(yoe / 100))) + 2) / 153)
-    local of_year = mp < 10 and mp + 2 or mp - 10
-    this_month = (yoe + era * 400 + (of_year < 2 and 1 or 0)) * 12 + of_year
-  end
-  this_month_text = month_text(this_month)
-end
+-- Reservations of a scope in a window: {field, deadline, generation, granted, released} for each writer, packed, because
+-- text costs 3 us more a call with a hard budget. The last two are sums that only grow within a generation, so the higher
+-- ones count. A newer generation replaces an older one.
+local RESERVATION = '<sdddd'
 
--- Records a writer's total and the ledger's figures. Returns the month's spend and the field's previous total. With
--- reservations (`reservation_item`) the write is deferred to the end of the script, together with field `h`.
-local deferred_writes = {}
-local function record_spend(prefix, month_name, field, total, ledger_floor, ledger_own, reservation_item)
-  local key = prefix .. month_name
-  local stored = reservation_item and call('HMGET', key, 's', field, 'h') or call('HMGET', key, 's', field)
-  local sum, known_floor, known_ledger, previous_total = 0, 0, 0, 0
-  if stored[1] then sum, known_floor, known_ledger = read('<ddd', stored[1]) end
-  if stored[2] then previous_total = read('<d', stored[2]) end
-  local raised = ledger_floor > known_floor
-  if raised then known_floor = ledger_floor end
-  if ledger_own > known_ledger then
-    sum = sum + ledger_own - known_ledger
-    known_ledger = ledger_own
-    raised = true
-  end
-  local grown = total > previous_total
-  if grown then sum = sum + total - previous_total end
-  if reservation_item then
-    local sums = (grown or raised) and pack('<ddd', sum, known_floor, known_ledger)
-    local reservations = stored[3] or call('HGET', prefix .. month_text(this_month - 1), 'h') or ''
-    deferred_writes[reservation_item] = { key, reservations, sums, grown and field, total, not stored[1] }
-  elseif grown then
-    call('HSET', key, 's', pack('<ddd', sum, known_floor, known_ledger), field, pack('<d', total))
-  elseif raised then
-    call('HSET', key, 's', pack('<ddd', sum, known_floor, known_ledger))
-  end
-  if not reservation_item and not stored[1] and (raised or grown) then call('EXPIRE', key, spend_ttl) end
-  return max(sum, known_floor), previous_total
-end
-
-local spent, others_reserved, own_reserved, others_reservations, reservation_version = {}, {}, {}, {}, {}
-for item = 1, spend_items do
-  local flags, of_month, total, ledger_floor, ledger_own, ledger_month, field, following =
-    read('<BI4dddI4s', arg, at)
-  at = following
-  local prefix = KEYS[key_at]
-  key_at = key_at + 1
-  local now_spent, found = 0, 0
-  local needs_spent = flags % 2 == 1
-  local reservation_item = flags >= 2 and item
-  if ledger_month ~= this_month then ledger_floor, ledger_own = 0, 0 end
-  if of_month == this_month then
-    now_spent, found = record_spend(prefix, this_month_text, field, total, ledger_floor, ledger_own, reservation_item)
-  else
-    local nothing
-    if total > 0 then nothing, found = record_spend(prefix, month_text(of_month), field, total, 0, 0) end
-    if needs_spent or reservation_item then
-      now_spent = record_spend(prefix, this_month_text, field, 0, ledger_floor, ledger_own, reservation_item)
-    end
-  end
-  spent[item] = now_spent
-  others_reserved[item] = 0
-  if reservation_item then
-    local version, base, released
-    version, base, released, at = read('<ddd', arg, at)
-    local own_sum = base -- also when an earlier report of this writer, or its stored reservation, was lost
-    local stored_reservations, from, others = deferred_writes[item][2], 1, ''
-    while from <= #stored_reservations do -- entries of field `h`
-      local name, sum, deadline, stored_version, next_from = read('<sddd', stored_reservations, from)
-      if name == writer then
-        if stored_version == version - 1 then
-          own_sum = max(0, sum - released)
-        elseif stored_version >= version then
-          version = nil -- a newer report arrived first: ignore this one
-          own_sum = sum
-        end
-      elseif deadline > now then
-        others_reserved[item] = others_reserved[item] + sum
-        others = others .. string.sub(stored_reservations, from, next_from - 1)
+-- Returns the packed entries of other writers and the sum of their reservations, then the writer's own granted and
+-- released sums; nil for a request of an old generation. Leaves out writers whose lease has ended.
+local function read_reservations(stored, field, generation, granted, released)
+  local others, others_sum, at = '', 0, 1
+  while at <= #stored do
+    local its_field, deadline, its_generation, its_granted, its_released, next_at = unpack_struct(RESERVATION, stored, at)
+    if its_field ~= field then
+      if deadline > now then
+        others, others_sum = others .. string.sub(stored, at, next_at - 1), others_sum + its_granted - its_released
       end
-      from = next_from
+    elseif its_generation > generation then
+      return nil
+    elseif its_generation == generation then
+      granted, released = max(granted, its_granted), max(released, its_released)
     end
-    own_reserved[item] = own_sum
-    others_reservations[item] = others
-    reservation_version[item] = version
+    at = next_at
   end
-  reply[#reply + 1] = pack('<I4dd', this_month, found, now_spent)
+  return others, others_sum, granted, released
 end
 
-for item = 1, token_items do
-  local tokens, following = read('<d', arg, at)
-  at = following
-  local key = KEYS[key_at]
-  key_at = key_at + 1
-  local width = token_minute / BUCKETS
-  local current = floor(now / width)
-  local buckets = call('GET', key) or ''
-  local from = 1
-  while from <= #buckets and read('<d', buckets, from) + BUCKETS < current do from = from + 16 end
-  local upto = #buckets
-  if upto - 15 >= from then
-    local newest, newest_tokens = read('<dd', buckets, upto - 15)
-    if newest >= current then -- also after the clock stepped back
-      current, tokens, upto = newest, tokens + newest_tokens, upto - 16
-    end
-  end
-  local value = string.sub(buckets, from, upto) .. pack('<dd', current, tokens)
-  call('SET', key, value, 'PX', math.ceil(token_minute / 1000 + 2 * width / 1000))
+local TOKEN_BUCKETS = 60
+local function add_tokens(key, tokens)
+  local bucket = format('%d', now / request.bucket)
+  local counted = tonumber(call('HMGET', key, bucket)[1]) or 0
+  call('HSET', key, bucket, format('%d', counted + tokens))
+  call('PEXPIRE', key, ceil((TOKEN_BUCKETS + 2) * request.bucket / 1000))
 end
 
-for item = 1, admission_checks do
-  -- Most agents have only request limits. Everything else is in the optional extension.
-  local flags, requested, rpm, --[[each fixed]] limit_I, --[[end]] following = read(CHECK_FORMAT, arg, at)
-  at = following
-  local has_key = flags % 2
-  local --[[each token]] tokens_I, --[[end]] reservation, budget_checks = --[[each token]] NO_LIMIT, --[[end]] 0, 0
-  if flags >= 2 then --[[each token]] tokens_I, --[[end]] reservation, budget_checks, at = read(EXTENSION_FORMAT, arg, at) end
-  local capacity = requested
-  local last, stop, front, oldest, live = 0, 0, 0, 0, 0
-  --[[each fixed]] local count_I, start_I = 0, 0 --[[end]]
-  local key, old_stop, time, fresh
-  if has_key == 1 then
-    key = KEYS[key_at]
-    key_at = key_at + 1
-    local footer = call('GETRANGE', key, -FOOTER_BYTES, -1)
-    fresh = #footer < FOOTER_BYTES
-    if not fresh then
-      last, stop, front, oldest --[[each fixed]] , count_I, start_I --[[end]] = read(FOOTER_FORMAT, footer)
-    end
-    old_stop, time = stop, now
-    if last > now then -- the clock stepped back: freeze the time after a small step, empty the log after a large one
-      if last - now > minute then front = stop else time = last end
-    end
-    if front < stop then
-      oldest = last - (last - oldest) % STAMPS
-      if last + minute <= time then
-        front = stop
-      elseif oldest + minute <= time then
-        -- Finds the first entry still in the window: gallop in doubling steps, then bisect.
-        local low, high, step = front, stop - 1, 1 -- low has expired, high has not
-        while low + 1 < high do
-          local probed = step > 0 and min(low + step, high - 1) or floor((low + high) / 2)
-          local stamp = read('<I4', call('GETRANGE', key, probed * 4, probed * 4 + 3))
-          if last - (last - stamp) % STAMPS + minute <= time then
-            low = probed
-            step = step * 2
-          else
-            high = probed
-            step = 0
-          end
-        end
-        front = high
-        oldest = read('<I4', call('GETRANGE', key, front * 4, front * 4 + 3))
-        oldest = last - (last - oldest) % STAMPS
-      end
-    end
-    live = stop - front
-    capacity = min(capacity, rpm - live)
-    --[[each fixed]]
-    if start_I > time then start_I = time end
-    if time >= start_I + WINDOW then count_I = 0 end
-    capacity = min(capacity, limit_I - count_I)
-    --[[end]]
-  end
-
-  local token_rejection, token_retry_at = 0, 0
-  --[[each token]]
-  local left_I, reset_I = tokens_I, 0
-  if tokens_I < NO_LIMIT then
-    local buckets = call('GET', KEYS[key_at]) or ''
-    key_at = key_at + 1
-    local width = token_minute / BUCKETS
-    local current = floor(now / width)
-    local used = 0
-    for from = #buckets - 15, 1, -16 do
-      local bucket, tokens = read('<dd', buckets, from)
-      if bucket + BUCKETS < current then break end
-      used = used + tokens
-      -- Newest first: the first bucket that raises the sum to the limit must expire before a call passes.
-      if used >= tokens_I and reset_I == 0 then reset_I = (bucket + BUCKETS + 1) * width end
-    end
-    left_I = max(0, tokens_I - used)
-    if used >= tokens_I then
-      capacity = 0
-      if token_rejection == 0 then token_rejection, token_retry_at = ROWS_BEFORE_TOKENS + INDEX, reset_I end
-    end
-  end
-  --[[end]]
-
-  local budget_rejection, rejecting_item, first_item = 0, 0, 0
-  local reserved_item, reserved_budget, reserved_row = 0, 0, 0
-  for i = 1, budget_checks do
-    local spend_item, row, budget
-    spend_item, row, budget, at = read('<I4Bd', arg, at)
-    if i == 1 then first_item = spend_item end
-    local fits
-    if i == 1 and reservation > 0 then
-      reserved_item, reserved_budget, reserved_row = spend_item, budget, row
-      fits = floor((budget - spent[spend_item] - others_reserved[spend_item] - own_reserved[spend_item]) / reservation)
-      if not reservation_version[spend_item] then fits = 0 end
+-- Returns the tokens of the last minute, and when they fall below the limit; 0 = they are below it.
+local function count_tokens(key, limit)
+  local stored, current, used, buckets = call('HGETALL', key), floor(now / request.bucket), 0, {}
+  for i = 1, #stored, 2 do
+    local number, tokens = tonumber(stored[i]), tonumber(stored[i + 1])
+    if number + TOKEN_BUCKETS < current then
+      call('HDEL', key, stored[i])
     else
-      fits = spent[spend_item] < budget and requested or 0
+      used = used + tokens
+      buckets[#buckets + 1] = { number, tokens }
+    end
+  end
+  if used < limit then return used, 0 end
+  table.sort(buckets, function(a, b) return a[1] > b[1] end)
+  local sum, i = 0, 0
+  repeat -- The newest buckets that reach the limit together: the oldest of them has to expire.
+    i = i + 1
+    sum = sum + buckets[i][2]
+  until sum >= limit
+  return used, (buckets[i][1] + TOKEN_BUCKETS + 1) * request.bucket
+end
+
+-- The log of an agent's requests to a provider is one string: the times of its admissions, oldest first, each the low 32
+-- bits of its microseconds; then a footer {newest, stop, front, oldest, and start and count of each fixed window}. The
+-- entries front … stop - 1 may still be in the minute. A binary string, because it takes one read and one write: a list
+-- with a header costs 3.3 us more a call.
+local ENTRY_RANGE = 4294967296
+local FOOTER = '<dI4I4I4' .. string.rep('dI4', #fixed)
+local FOOTER_BYTES = 20 + 12 * #fixed
+local FOOTER_START = '-' .. FOOTER_BYTES
+local DROPPED_MIN = 32
+
+local function read_entry(key, index, time)
+  local entry = unpack_struct('<I4', call('GETRANGE', key, index * 4, index * 4 + 3))
+  return time - (time - entry) % ENTRY_RANGE
+end
+
+-- Returns the first entry that is still in the minute; the newest one is. Doubles its step, then bisects.
+local function find_front(key, front, stop, time)
+  local gone, kept, step = front, stop - 1, 1
+  while gone + 1 < kept do
+    local probed = step > 0 and min(gone + step, kept - 1) or floor((gone + kept) / 2)
+    if read_entry(key, probed, time) + minute <= time then
+      gone, step = probed, step * 2
+    else
+      kept, step = probed, 0
+    end
+  end
+  return kept
+end
+
+-- Returns the footer with what has expired left out, the time to count with, and whether the log is new.
+local function read_log(key)
+  local stored = call('GETRANGE', key, FOOTER_START, '-1')
+  local is_new = #stored < FOOTER_BYTES
+  local footer = is_new and { 0, 0, 0, 0 } or { unpack_struct(FOOTER, stored) }
+  local newest, stop, front, oldest = footer[1], footer[2], footer[3], footer[4]
+  local time = now
+  if newest > now and newest - now <= minute then time = newest end -- the clock stepped back a little: stand still
+  if newest > time or newest + minute <= time then
+    footer[3] = stop
+  elseif front < stop then
+    oldest = newest - (newest - oldest) % ENTRY_RANGE
+    if oldest + minute <= time then
+      footer[3] = find_front(key, front, stop, time)
+      oldest = read_entry(key, footer[3], time)
+    end
+    footer[4] = oldest
+  end
+  for w = 5, 3 + 2 * #fixed, 2 do
+    footer[w] = min(footer[w] or 0, time)
+    if is_new or time >= footer[w] + fixed[(w - 3) / 2] then footer[w + 1] = 0 end
+  end
+  return footer, time, is_new
+end
+
+local function append_to_log(key, footer, time, admitted, is_new)
+  local stop, front = footer[2], footer[3]
+  local live, opens_window, expires = stop - front, is_new, 0
+  if live == 0 then footer[4] = time end
+  for w = 5, 3 + 2 * #fixed, 2 do
+    if footer[w + 1] == 0 then
+      footer[w], opens_window = time, true
+    end
+    footer[w + 1] = footer[w + 1] + admitted
+    expires = max(expires, footer[w] + fixed[(w - 3) / 2])
+  end
+  local entries = string.rep(pack_struct('<I4', time % ENTRY_RANGE), admitted)
+  local rewrites = opens_window or live == 0 or (front >= DROPPED_MIN and front >= live)
+  if rewrites and live > 0 then entries = call('GETRANGE', key, front * 4, stop * 4 - 1) .. entries end
+  footer[1], footer[2], footer[3] = time, stop + admitted, front
+  if rewrites then footer[2], footer[3] = live + admitted, 0 end
+  local oldest = footer[4]
+  footer[4] = oldest % ENTRY_RANGE
+  entries = entries .. pack_struct(FOOTER, unpack(footer))
+  footer[4] = oldest
+  if not rewrites then
+    call('SETRANGE', key, format('%d', stop * 4), entries)
+  elseif opens_window then
+    call('SET', key, entries, 'PX', ceil((expires + minute - now) / 1000))
+  else
+    call('SET', key, entries, 'KEEPTTL')
+  end
+end
+
+-- Of each spend item. `others` is nil where the item takes no reservations.
+local SPEND_TTL_SEC = 32 * 86400
+local previous, spent, is_first, reserved, others, granted, released = {}, {}, {}, {}, {}, {}, {}
+local spends, checks, spend_replies, check_replies = request.spends or {}, request.checks or {}, {}, {}
+for i = 1, #spends do
+  local key, field, total, ledger, ledger_only, generation, own_granted, own_released = unpack(spends[i])
+  local reservations
+  previous[i], spent[i], reservations, is_first[i] = record_spend(KEYS[key], field, total, ledger, ledger_only)
+  reserved[i] = 0
+  if generation then
+    others[i], reserved[i], granted[i], released[i] =
+      read_reservations(reservations or '', field, generation, own_granted, own_released)
+    reserved[i] = others[i] and reserved[i] + granted[i] - released[i] or 0
+  end
+end
+for _, item in ipairs(request.tokens or {}) do add_tokens(KEYS[item[1]], item[2]) end
+
+for i = 1, #checks do
+  local check = checks[i]
+  local requested, reservation, budgets, token_limits, key, per_minute =
+    check[1], check[2], check[3], check[4], KEYS[check[5]], check[6]
+  local capacity, rejected_by, retry_at = requested, 0, 0
+
+  local footer, time, is_new, live
+  if key then
+    footer, time, is_new = read_log(key)
+    live = footer[2] - footer[3]
+    capacity = min(capacity, per_minute - live)
+    for w = 1, #fixed do capacity = min(capacity, check[6 + w] - footer[4 + 2 * w]) end
+  end
+  local token_rejection, token_retry_at, token_figures = 0, 0, ''
+  for t = 1, #token_limits do
+    local bucket_key, limit, row = unpack(token_limits[t])
+    local used, below_at = count_tokens(KEYS[bucket_key], limit)
+    if below_at > 0 then
+      capacity = 0
+      if token_rejection == 0 then token_rejection, token_retry_at = row, below_at end
+    end
+    token_figures = token_figures .. format(',[%d,%d]', max(0, limit - used), below_at)
+  end
+  local budget_rejection = 0
+  for b = 1, #budgets do
+    local item, limit, row = unpack(budgets[b])
+    local fits = requested
+    if reservation > 0 then
+      fits = others[item] and floor((limit - spent[item] - reserved[item]) / reservation) or 0
+    elseif spent[item] >= limit then
+      fits = 0
     end
     capacity = min(capacity, fits)
-    if fits < 1 and requested > 0 and budget_rejection == 0 then budget_rejection, rejecting_item = row, spend_item end
+    if fits < requested and budget_rejection == 0 then budget_rejection = row end
   end
 
   local admitted = max(0, capacity)
-  if admitted > 0 and reserved_item > 0 then
-    own_reserved[reserved_item] = own_reserved[reserved_item] + admitted * reservation
-    if spent[reserved_item] + others_reserved[reserved_item] + own_reserved[reserved_item] + reservation > reserved_budget then
-      budget_rejection, rejecting_item = reserved_row, reserved_item
+  if admitted > 0 then
+    if key then append_to_log(key, footer, time, admitted, is_new) end
+    if reservation > 0 then
+      for b = 1, #budgets do
+        local item = budgets[b][1]
+        granted[item] = granted[item] + admitted * reservation
+        reserved[item] = reserved[item] + admitted * reservation
+      end
     end
   end
 
-  local rejection, retry_at = 0, 0
-  if has_key == 1 then
-    if admitted > 0 then
-      local stamp = pack('<I4', time % STAMPS)
-      local stamps = admitted == 1 and stamp or string.rep(stamp, admitted)
-      if live == 0 then oldest = time end
-      local opened = fresh
-      local expires = time
-      --[[each fixed]]
-      if count_I == 0 then
-        opened = true
-        start_I = time
+  local remaining, reset, others_figures = 0, 0, ''
+  if key then
+    live = footer[2] - footer[3]
+    remaining = max(0, per_minute - live)
+    if live > 0 then reset = footer[4] + minute end
+    if live >= per_minute then
+      rejected_by, retry_at = 1, reset
+      if live > per_minute and per_minute > 0 then -- the limit was lowered: more than one entry has to leave
+        retry_at = read_entry(key, footer[2] - per_minute, time) + minute
       end
-      count_I = count_I + admitted
-      expires = max(expires, start_I + WINDOW)
-      --[[end]]
-      if opened or live == 0 or (front >= DEAD_MIN and front >= live) then
-        local kept = live > 0 and call('GETRANGE', key, front * 4, stop * 4 - 1) or ''
-        front, stop = 0, live + admitted
-        local value = kept
-          .. stamps
-          .. pack(FOOTER_FORMAT, time, stop, 0, oldest % STAMPS --[[each fixed]] , count_I, start_I --[[end]] )
-        if opened then
-          call('SET', key, value, 'PX', math.ceil((expires + minute - now) / 1000))
-        else
-          call('SET', key, value, 'KEEPTTL')
-        end
-      else
-        stop = stop + admitted
-        local footer = pack(FOOTER_FORMAT, time, stop, front, oldest % STAMPS --[[each fixed]] , count_I, start_I --[[end]] )
-        call('SETRANGE', key, old_stop * 4, stamps .. footer)
-      end
-      live = live + admitted
     end
-
-    -- The row that rejects the next request, and when that check admits it.
-    if live >= rpm then
-      rejection = 1
-      local blocker = oldest
-      if live > rpm and rpm > 0 then -- the limit was lowered below the current count
-        local index = stop - rpm
-        blocker = read('<I4', call('GETRANGE', key, index * 4, index * 4 + 3))
-        blocker = time - (time - blocker) % STAMPS
+    for w = 1, #fixed do
+      local limit, count, ends = check[6 + w], footer[4 + 2 * w], footer[3 + 2 * w] + fixed[w]
+      if rejected_by == 0 and count >= limit then rejected_by, retry_at = 1 + w, ends end
+      if requested == 0 then
+        others_figures = others_figures .. format(',[%d,%d]', max(0, limit - count), count > 0 and ends or 0)
       end
-      retry_at = blocker + minute
     end
-    --[[each fixed]]
-    if rejection == 0 and count_I >= limit_I then rejection, retry_at = 1 + INDEX, start_I + WINDOW end
-    --[[end]]
+    if requested == 0 then others_figures = others_figures .. token_figures end
   end
-  if rejection == 0 then rejection, retry_at = token_rejection, token_retry_at end
-  if rejection == 0 then rejection = budget_rejection end
-  local reported_item = budget_rejection > 0 and rejecting_item or first_item
-  reply[#reply + 1] = pack(VERDICT_FORMAT, admitted, rejection, retry_at, max(0, rpm - live), live > 0 and oldest + minute or 0
-    --[[each fixed]] , max(0, limit_I - count_I), count_I > 0 and start_I + WINDOW or 0 --[[end]])
-  if flags >= 2 then
-    reply[#reply + 1] = pack(EXTENSION_VERDICT_FORMAT, --[[each token]] left_I, reset_I, --[[end]]
-      spent[reported_item] or 0, (others_reserved[reported_item] or 0) + (own_reserved[reported_item] or 0))
-  end
+  if rejected_by == 0 then rejected_by, retry_at = token_rejection, token_retry_at end
+  if rejected_by == 0 then rejected_by = budget_rejection end
+  check_replies[i] = format('[%d,%d,%d,[%d,%d]%s]', admitted, rejected_by, retry_at, remaining, reset, others_figures)
 end
 
-for item, write in pairs(deferred_writes) do
-  local key, stored_reservations, sums, field, total, fresh = write[1], write[2], write[3], write[4], write[5], write[6]
-  local version, reservations = reservation_version[item], stored_reservations
-  if version then
-    reservations = others_reservations[item]
-    if own_reserved[item] > 0 then
-      reservations = reservations .. pack('<sddd', writer, own_reserved[item], now + lease, version)
-    end
+for i = 1, #spends do
+  local key, field, _, _, _, generation = unpack(spends[i])
+  if others[i] then
+    local own = pack_struct(RESERVATION, field, now + request.lease, generation, granted[i], released[i])
+    call('HSET', KEYS[key], 'reservations', others[i] .. own)
   end
-  if field then
-    call('HSET', key, 'h', reservations, 's', sums, field, pack('<d', total))
-  elseif sums then
-    call('HSET', key, 'h', reservations, 's', sums)
-  elseif reservations ~= stored_reservations then
-    call('HSET', key, 'h', reservations)
-  end
-  if fresh and (sums or reservations ~= stored_reservations) then call('EXPIRE', key, spend_ttl) end
+  if is_first[i] then call('EXPIRE', KEYS[key], SPEND_TTL_SEC) end
+  spend_replies[i] = format('[%d,%d,%d]', previous[i], spent[i], reserved[i])
 end
-
-return table.concat(reply)
+return format('{"now":%d,"spends":[%s],"checks":[%s]}', now, table.concat(spend_replies, ','), table.concat(check_replies, ','))

@@ -1,0 +1,39 @@
+/** Spend of one scope in one calendar window, in memory: this process's total, the ledger's figures, reservations. */
+import { DAY_MS } from '@acg/base/time-and-money-units';
+import type { CalendarWindow } from '../../limits/calendar-window.js';
+
+/** Calls that were admitted in the window still add their cost after its end. */
+const KEPT_AFTER_END_SEC = (32 * DAY_MS) / 1000;
+
+export class WindowSpend {
+  readonly #window: CalendarWindow;
+  #ownNanos = 0;
+  #ledgerNanos = 0;
+  #ledgerOnlyNanos = 0;
+  reservedNanos = 0;
+
+  constructor(window: CalendarWindow) {
+    this.#window = window;
+  }
+
+  addSpend(nanos: number): void {
+    this.#ownNanos += nanos;
+  }
+
+  /** Takes the higher of the known and the given figures, because ledger figures only grow within a window. */
+  updateFromLedger(nanos: number, ledgerOnlyNanos: number): void {
+    this.#ledgerNanos = Math.max(this.#ledgerNanos, nanos);
+    this.#ledgerOnlyNanos = Math.max(this.#ledgerOnlyNanos, ledgerOnlyNanos);
+  }
+
+  /**
+   * Nano-dollars. The own total and the ledger's figure overlap, so they are never added; the higher one counts.
+   */
+  get spentNanos(): number {
+    return Math.max(this.#ownNanos + this.#ledgerOnlyNanos, this.#ledgerNanos);
+  }
+
+  isExpired(nowSec: number): boolean {
+    return this.reservedNanos === 0 && nowSec >= this.#window.endSec + KEPT_AFTER_END_SEC;
+  }
+}
