@@ -7,7 +7,7 @@ import { createUsageReading } from '@acg/dataplane/metering/reading/usage-reader
 import { CallCostCalculator } from '@acg/dataplane/pricing/call-cost-calculator';
 import { expect, test } from 'vitest';
 
-const WITHOUT_TOKENS = ['none', 's3', 'resend'];
+const WITHOUT_TOKENS = ['none', 's3', 'resend', 'mcp'];
 const { providers } = new Catalogue();
 const withModels = providers.filter(({ mainUsageFormat }) => !WITHOUT_TOKENS.includes(mainUsageFormat));
 
