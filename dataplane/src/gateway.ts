@@ -283,6 +283,7 @@ export class Gateway implements OpsSource {
       metering,
       pools: this.#pools,
       rejectionCounter: this.#rejectionCounts,
+      clientAddress,
       onAuthenticated: (x, context) => addressWatch.sampleClientIp(x, context),
       metrics: this.#metrics,
       log: this.#log,

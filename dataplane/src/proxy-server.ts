@@ -6,6 +6,7 @@ import type { Breakers } from './breaker/breakers-interface.js';
 import type { WebSocketHandshake } from './call/agent-response-interface.js';
 import type { CallMetering } from './call/call-metering-interface.js';
 import type { CallMetrics } from './call/call-metrics-interface.js';
+import type { ClientIpResolver } from './call/client-ip-resolver.js';
 import { DialLimiter } from './call/dial-limiter.js';
 import { FailureHandler } from './call/failure-handler.js';
 import { InflightCalls, type RejectionCounter } from './call/inflight-call-admission-and-drain.js';
@@ -78,6 +79,7 @@ export interface ProxyDeps {
   readonly metering: CallMetering;
   readonly pools: Pick<ConnectionPools, 'takeIdle' | 'create'>;
   readonly rejectionCounter: RejectionCounter;
+  readonly clientAddress: Pick<ClientIpResolver, 'resolve'>;
   readonly onAuthenticated: AuthenticateDeps['onAuthenticated'];
   readonly metrics: CallMetrics;
   readonly log: Logger;
@@ -124,6 +126,7 @@ export class ProxyServer {
       releaseReservation: (exchange) => releaseReservation(counters, exchange),
       isOverRejectionLimit: (exchange) => deps.unauthenticatedLimiter.isOverRejectionLimit(exchange),
       rejectionCounter,
+      clientAddress: deps.clientAddress,
       metrics,
     });
     const abortCall = calls.abortCall.bind(calls);

@@ -54,6 +54,7 @@ export type IUsageRecord = acg.v1.IUsageRecord;
 export type ILineUsage = acg.v1.ILineUsage;
 export type ILine = acg.v1.LineUsage.ILine;
 export type IRejectionCount = acg.v1.IRejectionCount;
+export type IRejectedCall = acg.v1.IRejectedCall;
 export type IAddressSighting = acg.v1.IAddressSighting;
 export type IAcquireProbeRequest = acg.v1.IAcquireProbeRequest;
 export type IAcquireProbeResponse = acg.v1.IAcquireProbeResponse;

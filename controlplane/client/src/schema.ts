@@ -2041,6 +2041,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/usage/rejected-calls": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the newest calls that the gateway rejected
+         * @description Role: admin or owner.
+         */
+        get: operations["listRejectedCalls"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/usage/summary": {
         parameters: {
             query?: never;
@@ -4800,6 +4820,40 @@ export interface components {
                 count: number;
             }[];
         };
+        RejectedCall: {
+            /**
+             * Format: uuid
+             * @description The request id that the agent got.
+             */
+            id: string;
+            /** Format: date-time */
+            rejectedAt: string;
+            reason: string;
+            /** @description Status of the response. */
+            status: number;
+            method: string;
+            /** @description Without the query. */
+            path: string;
+            /** @description Null: rejected before the provider was known. */
+            providerSlug: string | null;
+            model: string | null;
+            tool: string | null;
+            /** Format: uuid */
+            agentId: string;
+            agentName: string | null;
+            /** Format: uuid */
+            keyId: string;
+            keyName: string | null;
+            keyPrefix: string | null;
+            /** @description IPv4 address, or /64 of the IPv6 address, of the client. */
+            clientNetwork: string;
+        };
+        RejectedCallsReply: {
+            calls: components["schemas"]["RejectedCall"][];
+            total: number;
+            limit: number;
+            offset: number;
+        };
         RenameInput: {
             name: string;
         };
@@ -5548,6 +5602,8 @@ export type ProvidersReply = components['schemas']['ProvidersReply'];
 export type RecoveryCodes = components['schemas']['RecoveryCodes'];
 export type RefreshReply = components['schemas']['RefreshReply'];
 export type Refusals = components['schemas']['Refusals'];
+export type RejectedCall = components['schemas']['RejectedCall'];
+export type RejectedCallsReply = components['schemas']['RejectedCallsReply'];
 export type RenameInput = components['schemas']['RenameInput'];
 export type ReplayInput = components['schemas']['ReplayInput'];
 export type ReplayReply = components['schemas']['ReplayReply'];
@@ -9719,6 +9775,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Refusals"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listRejectedCalls: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+                agentId?: string;
+                projectId?: string;
+                keyId?: string;
+                reason?: string;
+                startTime?: string;
+                endTime?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List the newest calls that the gateway rejected */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RejectedCallsReply"];
                 };
             };
             400: components["responses"]["BadRequest"];

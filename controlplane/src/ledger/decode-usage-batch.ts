@@ -8,6 +8,7 @@ import { decodeUsageRecord, UsageRecordDimensions } from '@acg/proto/generated/u
 import {
   AddressSighting,
   type IAddressSighting,
+  type IRejectedCall,
   type IRejectionCount,
   type IUsageRecord,
   LedgerMark as LedgerMarkMessage,
@@ -17,7 +18,7 @@ import {
 import { StringInterner, WIRE_LENGTH_DELIMITED, WireReader } from '@acg/proto/wire-reader';
 import { type DeferredUsageEntry, decodeDeferredUsage } from './deferred-usage-deduplication.js';
 import type { LedgerMark } from './lost-commit-detection.js';
-import type { QuarantinedRecord, RejectionEntry } from './rejection-and-quarantine-store.js';
+import type { QuarantinedRecord, RejectedCallEntry, RejectionEntry } from './rejection-and-quarantine-store.js';
 import { COUNT_MAX, InvalidUsageRecord, isUuid, slugOrEmpty, truncateAndReplaceNul } from './usage-field-validation.js';
 import { type BookableRange, UsageDimensions, UsageEntry } from './usage-record-with-shared-dimensions.js';
 
@@ -61,6 +62,8 @@ export class InvalidUsageBatch extends Error {
  * fewer.
  */
 const ITEMS_MAX = 20_000;
+/** Rejected calls that are read of one count; a data plane sends fewer. */
+const CALLS_PER_REJECTION_MAX = 10;
 /** Validated dimensions cached per agent. When the cache is full, the oldest are evicted. */
 const DIMENSIONS_CACHED_PER_AGENT = 16;
 
@@ -237,6 +240,28 @@ function parseRejectionCount(count: IRejectionCount, bookableRange: BookableRang
     reason: truncateAndReplaceNul(count.reason, 40) || 'unknown',
     minuteMs: minute,
     count: times,
+    calls: (count.calls ?? []).slice(0, CALLS_PER_REJECTION_MAX).flatMap((call) => {
+      const parsed = parseRejectedCall(call, bookableRange);
+      return parsed === null ? [] : [parsed];
+    }),
+  };
+}
+
+function parseRejectedCall(call: IRejectedCall, bookableRange: BookableRange): RejectedCallEntry | null {
+  const { id = '', keyId = '', rejectedAtMs, status } = call;
+  if (![id, keyId].every((value) => isUuid(value ?? ''))) return null;
+  const atMs = rejectedAtMs ?? 0;
+  if (!Number.isSafeInteger(atMs) || atMs < bookableRange.fromMs || atMs >= bookableRange.toMs) return null;
+  return {
+    id: id!,
+    keyId: keyId!,
+    rejectedAtMs: atMs,
+    status: Math.min(status ?? 0, 999),
+    method: truncateAndReplaceNul(call.method, 20),
+    path: truncateAndReplaceNul(call.path, 1_024),
+    model: truncateAndReplaceNul(call.model, 200),
+    tool: truncateAndReplaceNul(call.tool, 200),
+    clientNetwork: truncateAndReplaceNul(call.clientNetwork, 60),
   };
 }
 

@@ -16,6 +16,24 @@ export interface RejectionEntry {
   readonly reason: string;
   readonly minuteMs: number;
   readonly count: number;
+  /** Some of these calls. */
+  readonly calls: readonly RejectedCallEntry[];
+}
+
+/** One rejected call, as the list of rejected calls shows it. */
+export interface RejectedCallEntry {
+  readonly id: string;
+  readonly keyId: string;
+  readonly rejectedAtMs: number;
+  readonly status: number;
+  readonly method: string;
+  readonly path: string;
+  /** `''`: not known. */
+  readonly model: string;
+  /** `''`: none. */
+  readonly tool: string;
+  /** An IPv4 address or an IPv6 /64. */
+  readonly clientNetwork: string;
 }
 
 /** A record that cannot be booked, as it is stored for the operator. */
@@ -33,6 +51,8 @@ export interface QuarantinedRecord {
 }
 
 const QUARANTINED_ROWS_PER_ORG = 1_000;
+/** The newest rejected calls of an agent that are kept. */
+export const REJECTED_CALLS_PER_AGENT = 500;
 
 /** Returns those ids of rejection counts and IP observations that were not booked before, and marks them as booked. */
 export async function claimNewCountIds(tx: Tx, ids: readonly string[]): Promise<ReadonlySet<string>> {
@@ -61,6 +81,40 @@ export async function addHourlyRejections(tx: Tx, entries: readonly RejectionEnt
      group by agent_id, hour, provider_slug, reason
      order by agent_id, hour, provider_slug, reason
     on conflict (agent_id, hour, provider_slug, reason) do update set count = h.count + excluded.count`;
+}
+
+/** Stores rejected calls, and deletes those of the same agents beyond {@link REJECTED_CALLS_PER_AGENT}. */
+export async function insertRejectedCalls(tx: Tx, entries: readonly RejectionEntry[]): Promise<void> {
+  const rows = entries.flatMap((entry) => entry.calls.map((call) => ({ entry, call })));
+  if (rows.length === 0) return;
+  const column = (value: (row: (typeof rows)[number]) => string | number) => arrayLiteral(rows, value);
+  await tx`
+    insert into rejected_calls (org_id, agent_id, rejected_at, id, key_id, provider_slug, reason, status, method, path,
+      model, tool, client_network)
+    select * from unnest(
+      ${column(({ entry }) => entry.orgId)}::text::uuid[],
+      ${column(({ entry }) => entry.agentId)}::text::uuid[],
+      ${column(({ call }) => new Date(call.rejectedAtMs).toISOString())}::text::timestamptz[],
+      ${column(({ call }) => call.id)}::text::uuid[],
+      ${column(({ call }) => call.keyId)}::text::uuid[],
+      ${column(({ entry }) => entry.providerSlug)}::text::text[],
+      ${column(({ entry }) => entry.reason)}::text::text[],
+      ${column(({ call }) => call.status)}::text::smallint[],
+      ${column(({ call }) => call.method)}::text::text[],
+      ${column(({ call }) => call.path)}::text::text[],
+      ${column(({ call }) => call.model)}::text::text[],
+      ${column(({ call }) => call.tool)}::text::text[],
+      ${column(({ call }) => call.clientNetwork)}::text::text[])
+    on conflict do nothing`;
+  await tx`
+    delete from rejected_calls where ctid = any(array(
+      select old.ctid from (
+        select distinct * from unnest(
+          ${column(({ entry }) => entry.orgId)}::text::uuid[],
+          ${column(({ entry }) => entry.agentId)}::text::uuid[]) as r(org_id, agent_id)) a
+      cross join lateral (
+        select ctid from rejected_calls r where r.org_id = a.org_id and r.agent_id = a.agent_id
+         order by rejected_at desc, id desc offset ${REJECTED_CALLS_PER_AGENT}) old))`;
 }
 
 /**

@@ -41,6 +41,7 @@ import {
   addHourlyRejections,
   claimNewCountIds,
   insertQuarantinedRecords,
+  insertRejectedCalls,
   type QuarantinedRecord,
   type RejectionEntry,
 } from './rejection-and-quarantine-store.js';
@@ -286,6 +287,7 @@ export class UsageIngest {
     );
     const rejections = batch.rejections.filter(({ id }) => newCountIds.has(id));
     await addHourlyRejections(tx, rejections);
+    await insertRejectedCalls(tx, rejections);
     // Pipelined on one connection in this order: the rows are locked, so no round trip may lie in between.
     const [oversized, , totals, , mark] = await Promise.all([
       ledger.addHourlyRollups(tx, hourlyRollups, SKETCH_COMPACTION_BYTES),

@@ -24,6 +24,8 @@ const COUNT_ID_RETENTION_DAYS = 2;
 const DEFERRED_SUM_RETENTION_DAYS = 7;
 /** Twice the longest SPOOL_KEEP_MS: no data plane keeps usage of an older commit. */
 const COMMIT_MARK_RETENTION_MS = 2 * HOUR_MS;
+/** docs/contract.md#usage */
+const REJECTED_CALL_RETENTION_DAYS = 30;
 const ID_ROWS_PER_DELETE = 10_000;
 
 interface RetentionDays {
@@ -68,6 +70,13 @@ export class UsageRetention {
     if (this.retentionDays.rollups !== null)
       await this.#deleteOldRollups(new Date(startOfUtcDay(nowMs) - this.retentionDays.rollups * DAY_MS));
     await closeOldResultFilesAndDeleteEntries(this.sql, () => this.#stopped);
+    await deleteInBatches(async () => {
+      const deleted = await this.sql`
+        delete from rejected_calls where ctid = any(array(
+          select ctid from rejected_calls where rejected_at < ${new Date(nowMs - REJECTED_CALL_RETENTION_DAYS * DAY_MS)}
+           limit ${ROWS_PER_BATCH}))`;
+      return deleted.count;
+    });
     await this.#deleteUntilDone(async () => {
       const deleted = await this.sql`
         delete from booked_counts where id in (

@@ -5,9 +5,12 @@ import { noop } from '@acg/base/noop';
 import type { RejectionReason } from '@acg/base/rejection-reasons';
 import { SwapRemoveSet } from '@acg/base/swap-remove-set';
 import { waitAtMost } from '@acg/base/wait-at-most';
+import type { IRejectedCall } from '@acg/proto/messages';
 import { OrgSlots } from '../concurrency/org-slots.js';
 import { REJECTIONS, type Rejection } from '../rejection/rejections.js';
 import type { CallMetrics } from './call-metrics-interface.js';
+import type { ClientIpResolver } from './client-ip-resolver.js';
+import { describeRejectedCall } from './describe-rejected-call.js';
 import type { DialLimiter } from './dial-limiter.js';
 import { type Exchange, type ExchangeObserver, isRouted, type RoutedExchange } from './exchange.js';
 import type { ProbeLeaseReleaser } from './release-probe-without-usage-record.js';
@@ -16,7 +19,15 @@ import type { Settle } from './settle.js';
 
 /** Counts rejections of authenticated agents. */
 export interface RejectionCounter {
-  record(orgId: string, agentId: string, providerSlug: string, reason: RejectionReason, nowMs: number): void;
+  /** `describe` is called only for the calls that are kept. */
+  record(
+    orgId: string,
+    agentId: string,
+    providerSlug: string,
+    reason: RejectionReason,
+    nowMs: number,
+    describe: () => IRejectedCall,
+  ): void;
 }
 
 interface InflightCallsDeps {
@@ -33,6 +44,7 @@ interface InflightCallsDeps {
   /** True when the client of an unauthenticated request exceeds its rejection rate. */
   readonly isOverRejectionLimit: (exchange: Exchange) => boolean;
   readonly rejectionCounter: RejectionCounter;
+  readonly clientAddress: Pick<ClientIpResolver, 'resolve'>;
   readonly metrics: Pick<CallMetrics, 'onRejected'>;
 }
 
@@ -131,17 +143,14 @@ export class InflightCalls implements ExchangeObserver, RevocableSessions {
     this.#deps.probeLeases.releaseUnlessForwarded(exchange);
     if (exchange.admission.reservedNanos > 0 && isRouted(exchange)) this.#deps.releaseReservation(exchange);
     const { context } = exchange.access;
+    const { clientAddress, rejectionCounter } = this.#deps;
     if (context === null) {
       if (rejection.status < 500 && this.#deps.isOverRejectionLimit(exchange)) this.#markTarpitted(exchange);
       return;
     }
     const slug = exchange.routed?.upstream.providerSlug ?? '';
-    this.#deps.rejectionCounter.record(
-      context.orgId,
-      context.agentId,
-      slug,
-      rejection.reason,
-      exchange.request.startedAtMs,
+    rejectionCounter.record(context.orgId, context.agentId, slug, rejection.reason, exchange.request.startedAtMs, () =>
+      describeRejectedCall(exchange, context, rejection, clientAddress.resolve(exchange)),
     );
   }
 

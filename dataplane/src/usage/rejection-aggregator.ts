@@ -2,16 +2,19 @@
  * Counts rejected calls per (agent, provider, reason, minute), so that a flood of rejections becomes a few records
  * (docs/contract.md#usage). Counts go through the spool every few seconds. They are statistics: counts since the last
  * flush are lost with the process. Beyond the bound, new combinations only raise `overflowCount`. Organizations share
- * the buckets like the spool.
+ * the buckets like the spool. A count carries the first of its calls, so that administrators see what was rejected.
  */
 import { DynamicShare } from '@acg/base/fairness/dynamic-share';
 import type { RejectionReason } from '@acg/base/rejection-reasons';
 import { MINUTE_MS } from '@acg/base/time-and-money-units';
 import { uuidv7 } from '@acg/base/uuidv7';
-import type { IRejectionCount } from '@acg/proto/messages';
+import type { IRejectedCall, IRejectionCount } from '@acg/proto/messages';
 import { ORG_SPOOL_FRACTION } from './spool/org-spool-share-limit.js';
 
 const BUCKETS_MAX = 10_000;
+/** Calls that one bucket, and all buckets together, describe between two flushes. */
+const CALLS_PER_BUCKET = 3;
+const CALLS_MAX = 1_000;
 
 interface RejectionBucket {
   readonly orgId: string;
@@ -20,6 +23,7 @@ interface RejectionBucket {
   readonly reason: RejectionReason;
   readonly minuteMs: number;
   count: number;
+  readonly calls: IRejectedCall[];
 }
 
 /** Receives the counts. Returns false when it does not accept a count. */
@@ -30,32 +34,42 @@ export class RejectionAggregator {
   readonly #bucketsMax: number;
   #buckets = new Map<string, RejectionBucket>();
   #share: DynamicShare;
+  #callShare: DynamicShare;
   /** Rejections without a bucket since process start. */
   overflowCount = 0;
 
   constructor(sink: RejectionSink, bucketsMax = BUCKETS_MAX) {
     this.#sink = sink;
     this.#bucketsMax = bucketsMax;
-    this.#share = this.#createShare();
+    this.#share = createShare(bucketsMax);
+    this.#callShare = createShare(CALLS_MAX);
   }
 
   /**
    * Counts one rejection of a known agent. `providerSlug` is "" when the call was rejected before its provider was
-   * known.
+   * known. `describe` is called only for the calls that are kept.
    */
-  record(orgId: string, agentId: string, providerSlug: string, reason: RejectionReason, nowMs: number): void {
+  record(
+    orgId: string,
+    agentId: string,
+    providerSlug: string,
+    reason: RejectionReason,
+    nowMs: number,
+    describe: () => IRejectedCall,
+  ): void {
     const minuteMs = nowMs - (nowMs % MINUTE_MS);
     const key = `${agentId} ${providerSlug} ${reason} ${minuteMs}`;
-    const bucket = this.#buckets.get(key);
-    if (bucket !== undefined) {
-      bucket.count++;
-      return;
+    let bucket = this.#buckets.get(key);
+    if (bucket === undefined) {
+      if (!this.#share.tryTake(orgId)) {
+        this.overflowCount++;
+        return;
+      }
+      bucket = { orgId, agentId, providerSlug, reason, minuteMs, count: 0, calls: [] };
+      this.#buckets.set(key, bucket);
     }
-    if (!this.#share.tryTake(orgId)) {
-      this.overflowCount++;
-      return;
-    }
-    this.#buckets.set(key, { orgId, agentId, providerSlug, reason, minuteMs, count: 1 });
+    bucket.count++;
+    if (bucket.calls.length < CALLS_PER_BUCKET && this.#callShare.tryTake(orgId)) bucket.calls.push(describe());
   }
 
   /** Passes all counts to the sink and starts over. Call it every few seconds and before the spool closes. */
@@ -63,13 +77,12 @@ export class RejectionAggregator {
     const buckets = this.#buckets;
     if (buckets.size === 0) return;
     this.#buckets = new Map();
-    this.#share = this.#createShare();
+    this.#share = createShare(this.#bucketsMax);
+    this.#callShare = createShare(CALLS_MAX);
     for (const bucket of buckets.values()) {
       if (!this.#sink({ id: uuidv7(nowMs), ...bucket })) this.overflowCount += bucket.count;
     }
   }
-
-  #createShare(): DynamicShare {
-    return new DynamicShare({ capacity: this.#bucketsMax, fraction: ORG_SPOOL_FRACTION });
-  }
 }
+
+const createShare = (capacity: number): DynamicShare => new DynamicShare({ capacity, fraction: ORG_SPOOL_FRACTION });

@@ -4,13 +4,14 @@ import { RejectionAggregator } from './rejection-aggregator.js';
 import { TokenIpObservations } from './report-new-client-ips-per-token.js';
 
 const MINUTE = 60_000;
+const describe = () => ({ path: '/v1/models' });
 
 test('rejections: sends one count per agent, provider, reason and minute, once', () => {
   const sent: IRejectionCount[] = [];
   const aggregator = new RejectionAggregator((count) => sent.push(count) > 0);
-  for (let i = 0; i < 1000; i++) aggregator.record('o', 'a', 'openai', 'rpm', 5 * MINUTE + i);
-  aggregator.record('o', 'a', 'openai', 'budget', 5 * MINUTE);
-  aggregator.record('o', 'a', 'openai', 'rpm', 6 * MINUTE);
+  for (let i = 0; i < 1000; i++) aggregator.record('o', 'a', 'openai', 'rpm', 5 * MINUTE + i, describe);
+  aggregator.record('o', 'a', 'openai', 'budget', 5 * MINUTE, describe);
+  aggregator.record('o', 'a', 'openai', 'rpm', 6 * MINUTE, describe);
   aggregator.flush(7 * MINUTE);
   aggregator.flush(7 * MINUTE);
   const counts = sent.map(({ reason, minuteMs, count }) => [reason, minuteMs, count]);
@@ -26,9 +27,9 @@ test('rejections: sends one count per agent, provider, reason and minute, once',
 test('rejections: limits the buckets, and counts what a full spool does not accept as overflow', () => {
   let isAccepting = true;
   const aggregator = new RejectionAggregator(() => isAccepting, 2);
-  for (const agent of ['a', 'b', 'c', 'c']) aggregator.record('o', agent, '', 'paused', 0);
+  for (const agent of ['a', 'b', 'c', 'c']) aggregator.record('o', agent, '', 'paused', 0, describe);
   expect(aggregator.overflowCount).toBe(2);
-  aggregator.record('o', 'a', '', 'paused', 0);
+  aggregator.record('o', 'a', '', 'paused', 0, describe);
   isAccepting = false;
   aggregator.flush(0);
   expect(aggregator.overflowCount).toBe(5);
@@ -38,7 +39,7 @@ test('rejections: one organization cannot use all buckets, and each flush frees 
   const sent: IRejectionCount[] = [];
   const aggregator = new RejectionAggregator((count) => sent.push(count) > 0, 16);
   const count = (orgId: string, kinds: number) => {
-    for (let i = 0; i < kinds; i++) aggregator.record(orgId, `${orgId} ${i}`, '', 'paused', 0);
+    for (let i = 0; i < kinds; i++) aggregator.record(orgId, `${orgId} ${i}`, '', 'paused', 0, describe);
   };
   const flushed = (): [number, number] => {
     sent.length = 0;
@@ -53,6 +54,23 @@ test('rejections: one organization cannot use all buckets, and each flush frees 
   count('greedy', 100);
   expect(flushed()).toEqual([14, 1]);
   expect(aggregator.overflowCount).toBe(172);
+});
+
+test('rejections: a count carries its first three calls, a bounded number of all organizations together', () => {
+  const sent: IRejectionCount[] = [];
+  const aggregator = new RejectionAggregator((count) => sent.push(count) > 0);
+  let described = 0;
+  const countCalls = () => ({ path: `/${described++}` });
+  for (let i = 0; i < 10; i++) aggregator.record('o', 'a', 'openai', 'rpm', i, countCalls);
+  aggregator.flush(MINUTE);
+  expect(sent.map(({ calls, count }) => [calls!.map(({ path }) => path), count])).toEqual([[['/0', '/1', '/2'], 10]]);
+
+  sent.length = 0;
+  for (let i = 0; i < 3_000; i++) aggregator.record('greedy', `a${i}`, '', 'paused', i, countCalls);
+  for (let i = 0; i < 5; i++) aggregator.record('other', `b${i}`, '', 'paused', i, countCalls);
+  aggregator.flush(MINUTE);
+  const callsOf = (org: string) => sent.filter(({ orgId }) => orgId === org).flatMap(({ calls }) => calls).length;
+  expect([callsOf('greedy') < 1_000, callsOf('other'), sent.length]).toEqual([true, 5, 3_005]);
 });
 
 test('address observations: reports an address once per 10 minutes and key, hashed with the key id', () => {

@@ -167,6 +167,7 @@ test('every command, in an order in which each finds what it needs', async () =>
   const logs = await walk('GET /v1/usage/logs', ['logs', ...A, '--since', '1h', '--status', '2xx']);
   await walk('GET /v1/usage/logs/{id}', ['call', logs.json.logs[0].id]);
   await walk('GET /v1/usage/logs', ['logs', ...A, '--before', new Date().toISOString()]);
+  await walk('GET /v1/usage/rejected-calls', ['logs', '--refused', ...A, '--since', '1h']);
   await walk('GET /v1/usage/summary', ['usage', '--period', '7d']);
   for (const by of ['project', 'agent', 'provider', 'model', 'key', 'status', 'reason'])
     await walk('GET /v1/usage/breakdown', ['usage', '--by', by]);

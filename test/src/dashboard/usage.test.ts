@@ -59,6 +59,11 @@ test('explains each rejection and links to its fix', async () => {
   // No reload: the rows appear by themselves.
   await page.getByRole('row', { name: /rpm 1 More requests per minute than the limit/ }).waitFor();
   await page.getByRole('row', { name: /not_assigned 1 The provider is not assigned/ }).waitFor();
+  const last = page.getByRole('table', { name: 'Last rejected calls' });
+  await last
+    .getByRole('row', { name: /Busy bot openai POST \/v1\/chat\/completions .*429 rpm key 127\.0\.0\.1/ })
+    .waitFor();
+  await last.getByRole('row', { name: /Lost bot .*403 not_assigned/ }).waitFor();
   await visitor.gotoAndCheck('/refusals?period=24h', 'refusals');
 
   await page.getByRole('button', { name: 'Busy bot' }).click();
@@ -72,7 +77,7 @@ test('explains each rejection and links to its fix', async () => {
   await page.goBack();
   await page.getByRole('heading', { name: 'Rejections', level: 1 }).waitFor();
   await page.goBack();
-  await page.getByRole('row', { name: /not_assigned/ }).waitFor();
+  await page.getByRole('row', { name: /^not_assigned/ }).waitFor();
 });
 
 test('shows an agent over its budget, and accepts its next call after the budget was raised', async () => {

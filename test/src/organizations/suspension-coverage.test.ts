@@ -29,6 +29,7 @@ const EXEMPT_TABLES: Readonly<Record<string, string>> = {
   organization_deletions: 'the record of what was deleted, which owners of that time read',
   poison_records: LEDGER_REASON,
   projects: 'groups agents',
+  rejected_calls: LEDGER_REASON,
   rejections_hourly: LEDGER_REASON,
   sessions: 'those of the founder end, those of members need a membership',
   sso_domains: 'lead to a provider, whose connection is suspended',

@@ -98,7 +98,12 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'suspended ls': ['acg suspended ls'],
   'suspended keep': ['acg suspended keep 01a200de-16d8-74de-8093-48e13086089c'],
   'suspended revoke': ['acg suspended revoke 01a200de-16d8-74de-8093-48e13086089c'],
-  logs: ['acg logs -f --agent support-bot', 'acg logs --since 1h --status 4xx,5xx', "acg logs --jq '.logs[].id'"],
+  logs: [
+    'acg logs -f --agent support-bot',
+    'acg logs --since 1h --status 4xx,5xx',
+    "acg logs --jq '.logs[].id'",
+    'acg logs --refused --agent support-bot',
+  ],
   call: ['acg call 01a200de-16d8-74de-8093-48e13086089c'],
   usage: ['acg usage --period 7d', 'acg usage --by model --agent support-bot'],
   'bill ls': ['acg bill ls --month 2026-11'],

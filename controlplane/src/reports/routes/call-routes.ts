@@ -4,8 +4,22 @@ import { operation } from '../../http/operation-id-tag-and-summary.js';
 import { IdParams } from '../../http/schema.js';
 import type { CallLog } from '../calls/call-log.js';
 import { CallReply, CallsQuery, CallsReply } from '../calls/call-schema.js';
+import { RejectedCallsQuery, RejectedCallsReply } from '../calls/rejected-call-schema.js';
+import type { RejectedCalls } from '../calls/rejected-calls.js';
 
-export function callRoutes(app: App, calls: CallLog): void {
+export function callRoutes(app: App, calls: CallLog, rejectedCalls: RejectedCalls): void {
+  app.get(
+    '/v1/usage/rejected-calls',
+    {
+      config: { access: 'admin', project: { query: { agentId: 'agent', projectId: 'project' }, listBy: 'projectId' } },
+      schema: {
+        ...operation('Usage', 'listRejectedCalls', 'List the newest calls that the gateway rejected'),
+        querystring: RejectedCallsQuery,
+        response: { 200: RejectedCallsReply },
+      },
+    },
+    async ({ actor, query }) => rejectedCalls.list(actor, query, parsePage(query)),
+  );
   app.get(
     '/v1/usage/logs',
     {

@@ -1,4 +1,5 @@
 /** For tests: the real server, with fakes for everything outside the data plane's core. */
+
 import { createHash } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import type { Dialer } from '@acg/base/dialer/dialer';
@@ -23,13 +24,14 @@ import {
   ConnectionPools,
   type ConnectionPoolsOptions,
 } from '@acg/dataplane/upstream/connections/connection-pools-per-origin-and-owner';
-import type { IUsageRecord } from '@acg/proto/messages';
+import type { IRejectedCall, IUsageRecord } from '@acg/proto/messages';
 import { createTestLimits } from '../../limits/testing/agent-limits-fixture.js';
 import { createLocalDialer } from '../../upstream/testing/dialer-recorder-certificate-fixture.js';
 import {
   createTestHeaderInjection,
   createTestUpstream,
 } from '../../upstream/testing/upstream-and-injection-fixture.js';
+import { ClientIpResolver } from '../client-ip-resolver.js';
 import { CountingMeter } from './counting-meter-fixture.js';
 
 export const GATEWAY_TOKEN = `acg_${'0123456789abcdef'.repeat(4)}`;
@@ -110,6 +112,7 @@ export class ProxyFixture {
   /** Every log line, at the level `trace`. */
   readonly logLines: string[] = [];
   readonly rejections: string[] = [];
+  readonly rejectedCalls: IRejectedCall[] = [];
   readonly admissions: AdmissionRequest[] = [];
   /** Prechecks of limits, which consume nothing. */
   readonly limitPeeks: PeekRequest[] = [];
@@ -297,7 +300,13 @@ export class ProxyFixture {
       spool: this.#spool(),
       metering,
       pools: this.pools,
-      rejectionCounter: { record: (_org, _agent, slug, reason) => void this.rejections.push(`${slug} ${reason}`) },
+      rejectionCounter: {
+        record: (_org, _agent, slug, reason, _nowMs, describe) => {
+          this.rejections.push(`${slug} ${reason}`);
+          this.rejectedCalls.push(describe());
+        },
+      },
+      clientAddress: new ClientIpResolver([]),
       onAuthenticated: () => {},
       metrics: {
         onRejected: () => {},

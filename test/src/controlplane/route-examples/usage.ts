@@ -20,6 +20,9 @@ export const USAGE_EXAMPLES: Examples = {
   'GET /v1/usage/breakdown': { otherProject: 200, prepare: async () => ({ query: { by: 'model' } }) },
   'GET /v1/usage/export': { otherProject: 200, prepare: async () => ({}) },
   'GET /v1/usage/refusals': { otherProject: 200, prepare: async () => ({}) },
+  'GET /v1/usage/rejected-calls': {
+    prepare: async (context) => ({ query: { agentId: await agentId(context), reason: 'rpm' } }),
+  },
   'GET /v1/usage/logs': {
     prepare: async (context) => ({ query: { agentId: await agentId(context), status: '2xx' } }),
   },

@@ -1,11 +1,11 @@
 /**
- * `acg logs`: lists calls, newest last; `-f` follows new ones. The gateway counts calls that it rejected and keeps no
- * record of each: their counts by reason go to stderr.
+ * `acg logs`: lists calls, newest last; `-f` follows new ones. Counts of rejected calls by reason go to stderr;
+ * `--refused` lists the newest of them instead.
  */
 
 import { searchOlderCalls } from '@acg/client/search-older-calls';
 import type { Client } from '@acg/client/typed-api-client-throwing-errors';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { findAgentId } from '../../api/find-agent.js';
 import { findProjectId } from '../../api/find-by-name.js';
 import { followRows, PAGE_ROWS_MAX } from '../../api/follow-rows.js';
@@ -21,6 +21,7 @@ import {
 import { parseDuration } from '../../options/parse-duration.js';
 import { escapeControlCharacters } from '../../terminal/escape-control-characters.js';
 import { formatCallLine } from './format-call-line.js';
+import { printRejectedCalls } from './rejected-calls.js';
 import { RejectionCounts } from './rejection-counts.js';
 
 interface LogOptions extends PageOptions {
@@ -32,6 +33,7 @@ interface LogOptions extends PageOptions {
   readonly search?: string;
   readonly since?: string;
   readonly before?: string;
+  readonly refused?: true;
 }
 
 /** Calls are recorded some seconds after they end, and not in the order of their start. */
@@ -49,6 +51,14 @@ export function registerLogCommand(command: Command, { begin }: ProgramInterface
     .option('--search <text>', 'part of path, model or error')
     .option('--since <span>', 'at most so old, e.g. 10m')
     .option('--before <time>', 'only those that began before, ISO 8601')
+    .addOption(
+      new Option('--refused', 'the newest calls that the gateway rejected, for admins').conflicts([
+        'provider',
+        'model',
+        'status',
+        'search',
+      ]),
+    )
     .action(async (options: LogOptions) => {
       const run = begin();
       const client = await run.getClient();
@@ -63,13 +73,16 @@ export function registerLogCommand(command: Command, { begin }: ProgramInterface
         search,
       });
       const sinceMs = since === undefined ? null : Date.now() - parseDuration(since, '--since');
+      const times = omitUndefined({
+        startTime: sinceMs === null ? undefined : new Date(sinceMs).toISOString(),
+        endTime: before,
+      });
+      if (options.refused === true) return printRejectedCalls(run, client, { ...filters, ...times }, options);
       const rejections = hasRejections(options) ? new RejectionCounts(client, filters) : null;
       if (options.follow === true) await followCalls(run, client, filters, { sinceMs, rejections });
-      const startTime = sinceMs === null ? {} : { startTime: new Date(sinceMs).toISOString() };
-      const endTime = before === undefined ? {} : { endTime: before };
       const load = (page: object) =>
-        client.get('/v1/usage/logs', { params: { query: { ...filters, ...startTime, ...page } } });
-      const answer = await searchOlderCalls(load, { ...endTime, ...toPageQuery(options) }, SEARCH_PAGES_MAX);
+        client.get('/v1/usage/logs', { params: { query: { ...filters, ...times, ...page } } });
+      const answer = await searchOlderCalls(load, toPageQuery(options), SEARCH_PAGES_MAX);
       run.printResult(answer, () => {
         for (const call of answer.logs.toReversed()) run.printLine(escapeControlCharacters(formatCallLine(call)));
         run.printNoneOnTerminal(answer.logs.length);

@@ -3,6 +3,7 @@ import { Button, Group, Stack, Text, Title } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { api } from '../../api/api-client.js';
+import { useMissingRoleReason } from '../../api/session.js';
 import { groupsToSeries } from '../../components/charts/groups-to-series.js';
 import { TimeSeriesChart } from '../../components/charts/time-series-chart.js';
 import { EmptyState } from '../../components/feedback/empty-state.js';
@@ -14,6 +15,7 @@ import { DataTable } from '../../components/tables/data-table.js';
 import { formatCount } from '../../format/format.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
 import { RejectedAgentsTable } from './rejected-agents-table.js';
+import { RejectedCallsTable } from './rejected-calls-table.js';
 import { RejectionAdviceCell } from './rejection-advice-cell.js';
 
 const DEFAULTS = { ...TIME_RANGE_DEFAULTS, agent: '' };
@@ -22,6 +24,7 @@ const REFETCH_MS = 5_000;
 
 export function RejectionsPage() {
   const { values, set, clear } = useUrlState(DEFAULTS);
+  const mayListCalls = useMissingRoleReason('admin') === null;
   const range = parseTimeRange(values);
   const query = { ...range, ...(values.agent === '' ? {} : { agentId: values.agent }) };
   const rejections = useQuery({
@@ -79,6 +82,14 @@ export function RejectionsPage() {
           empty={<EmptyState title="No rejections in this period" text="Every call was forwarded." />}
         />
         {rejections.data !== undefined && rejections.data.refusals.length > 0 && <RejectionChart query={query} />}
+        {mayListCalls && (
+          <section aria-labelledby="rejected-calls">
+            <Title order={2} id="rejected-calls" mb="sm">
+              Last rejected calls
+            </Title>
+            <RejectedCallsTable key={values.agent} agentId={values.agent} />
+          </section>
+        )}
         {values.agent === '' && (
           <section aria-labelledby="rejected-agents">
             <Title order={2} id="rejected-agents" mb="sm">

@@ -1,0 +1,45 @@
+/** SQL of the rejected calls that are kept. */
+import type { Tx } from '../../db/postgres-client.js';
+import type { Page } from '../../http/limit-offset-pagination.js';
+import type { TimeRange } from '../query/time-range.js';
+import type { RejectedCall } from './rejected-call-schema.js';
+
+interface RejectedCallFilter {
+  readonly orgId: string;
+  readonly projectId: string | null;
+  readonly agentId: string | null;
+  readonly keyId: string | null;
+  readonly reason: string | null;
+  readonly range: TimeRange;
+}
+
+/** Newest first. */
+export async function selectRejectedCalls(tx: Tx, filter: RejectedCallFilter, page: Page): Promise<RejectedCall[]> {
+  const rows = await tx<(Omit<RejectedCall, 'rejectedAt'> & { readonly rejectedAt: Date })[]>`
+    select r.id, r.rejected_at as "rejectedAt", r.reason, r.status, r.method, r.path,
+           nullif(r.provider_slug, '') as "providerSlug", nullif(r.model, '') as model, nullif(r.tool, '') as tool,
+           r.agent_id as "agentId", a.name as "agentName", r.key_id as "keyId", k.name as "keyName",
+           k.key_prefix as "keyPrefix", r.client_network as "clientNetwork"
+      from (select * from rejected_calls r where ${condition(tx, filter)}
+             order by rejected_at desc, id desc limit ${page.limit} offset ${page.offset}) r
+      left join agents a on a.id = r.agent_id and a.org_id = r.org_id
+      left join api_keys k on k.id = r.key_id and k.org_id = r.org_id
+     order by r.rejected_at desc, r.id desc`;
+  return rows.map((row) => ({ ...row, rejectedAt: row.rejectedAt.toISOString() }));
+}
+
+export async function countRejectedCalls(tx: Tx, filter: RejectedCallFilter): Promise<number> {
+  const [row] = await tx<[{ total: number }]>`
+    select count(*)::int as total from rejected_calls r where ${condition(tx, filter)}`;
+  return row.total;
+}
+
+/** Rejected calls are stored without a project, so they belong to a project as long as their agent exists. */
+function condition(tx: Tx, { orgId, projectId, agentId, keyId, reason, range }: RejectedCallFilter) {
+  return tx`r.org_id = ${orgId}
+    and r.rejected_at >= ${new Date(range.fromMs)} and r.rejected_at < ${new Date(range.toMs)}
+    ${agentId === null ? tx`` : tx`and r.agent_id = ${agentId}`}
+    ${keyId === null ? tx`` : tx`and r.key_id = ${keyId}`}
+    ${reason === null ? tx`` : tx`and r.reason = ${reason}`}
+    ${projectId === null ? tx`` : tx`and r.agent_id in (select id from agents where project_id = ${projectId} and org_id = ${orgId})`}`;
+}
