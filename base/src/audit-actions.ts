@@ -11,6 +11,8 @@ export const AUDIT_ACTIONS = [
   'api_key.update',
   'api_key.rotate',
   'api_key.revoke',
+  'run.start',
+  'run.end',
   'account.create',
   'account.update',
   'account.rotate',

@@ -143,7 +143,11 @@ export function buildControlPlane(config: Config, log: Logger, hasher = new Pass
       prices: () => prices.book(),
       builtInProviders: catalogue.slugs,
     },
-    handlers: { ...events.handlers, reportUsage: createReportUsageHandler(usage.ingest, ungrantedFor, log) },
+    handlers: {
+      ...events.handlers,
+      ...agents.handlers,
+      reportUsage: createReportUsageHandler(usage.ingest, ungrantedFor, log),
+    },
     grants,
   });
 

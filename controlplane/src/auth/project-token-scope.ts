@@ -61,6 +61,7 @@ const SCOPED_TABLES = {
   agents: agentsTable,
   key: (sql: Sql) => sql`api_keys`,
   credential: (sql: Sql) => sql`credentials`,
+  run: (sql: Sql) => sql`(select r.id, g.project_id from runs r join agents g on g.id = r.agent_id)`,
   account: (sql: Sql) => sql`(
     select a.id, g.project_id from provider_accounts a join agents g on g.id = a.agent_id)`,
 } as const;

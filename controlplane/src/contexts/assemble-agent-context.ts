@@ -4,7 +4,7 @@
  */
 import type { IAgentContext } from '@acg/proto/messages';
 import { effectiveOnStoreLoss } from '../agents/budget-mode-and-store-loss-fields.js';
-import { encodeCallPolicy } from '../agents/call-and-model-policy-schema.js';
+import { type AgentPolicy, encodeCallPolicy } from '../agents/call-and-model-policy-schema.js';
 import {
   type EffectiveLimits,
   effectiveLimits,
@@ -16,6 +16,7 @@ import type { Catalogue } from '../providers/catalogue/catalogue.js';
 import type { Credentials } from '../providers/catalogue/credential-template.js';
 import type { Provider } from '../providers/catalogue/provider.js';
 import { toProvider } from '../providers/custom/custom-provider.js';
+import { combinePolicies } from '../runs/narrow-policy.js';
 import type { AccountRow, AgentRow, KeyRow } from './agent-context-store.js';
 
 /** Returns the credentials of an account, or null when they cannot be decrypted. */
@@ -29,8 +30,9 @@ export function assembleAgentContext(
   /** Derives a key from the master key. */
   deriveKey: (purpose: string) => string,
 ): IAgentContext {
+  const policy = key.runs.reduceRight((outer, run) => combinePolicies(outer, run.policy), agent.policy);
   const accounts = agent.accounts
-    .map((account) => buildAccountUpstreams(key.orgId, agent, account, catalogue, decrypt))
+    .map((account) => buildAccountUpstreams(key.orgId, policy, account, catalogue, decrypt))
     .filter((upstreams) => upstreams !== null);
   const upstreams = accounts.map(({ upstream }) => upstream);
   const namedOrigins = accounts.flatMap((account) => account.namedOrigins);
@@ -54,6 +56,7 @@ export function assembleAgentContext(
     holdMaxOutputTokens: agent.holdMaxOutputTokens,
     refuseUnchecked: effectiveOnStoreLoss(agent) === 'refuse',
     ...(key.expiresAtMs === null ? {} : { keyExpiresAtMs: key.expiresAtMs }),
+    ...(key.runs.length === 0 ? {} : encodeRuns(key.runs)),
     mcpSessionKey: deriveKey(`mcp session ${agent.id}`),
     upstreams,
     ...(namedOrigins.length === 0 ? {} : { namedOrigins }),
@@ -68,10 +71,25 @@ const legacyLimits = ({ rpmLimit, rpdLimit, budgetCentsMonthly }: EffectiveLimit
   ...(budgetCentsMonthly === null ? {} : { budgetCents: budgetCentsMonthly }),
 });
 
+/** A run and each of its ancestors is a hard budget without a calendar window. */
+const encodeRuns = (runs: KeyRow['runs']) => ({
+  runId: runs[0]!.id,
+  runAncestors: runs.slice(1).map(({ id }) => id),
+  budgets: runs.map(({ id, budgetCents, spentNanos, ledgerNanos }) => ({
+    id,
+    scope: 'run',
+    scopeId: id,
+    window: 'total',
+    cents: budgetCents,
+    mode: 'hard',
+    spend: [{ window: 'total', spentNanos, ledgerNanos }],
+  })),
+});
+
 /** Null: the account's provider no longer exists. */
 function buildAccountUpstreams(
   orgId: string,
-  agent: AgentRow,
+  agentPolicy: AgentPolicy | null,
   account: AccountRow,
   catalogue: Catalogue,
   decrypt: DecryptCredentials,
@@ -80,7 +98,7 @@ function buildAccountUpstreams(
   if (provider === null) return null;
   const credentials = account.status === 'active' ? decrypt(account) : null;
   const upstreams = buildUpstreams(provider, orgId, account.id, credentials, account);
-  const policy = encodeCallPolicy(agent.policy, account.providerSlug);
+  const policy = encodeCallPolicy(agentPolicy, account.providerSlug);
   if (policy !== undefined) {
     for (const upstream of [upstreams.upstream, ...upstreams.namedOrigins]) upstream.policy = policy;
   }

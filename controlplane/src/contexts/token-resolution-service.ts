@@ -28,14 +28,14 @@ export class TokenResolutionService {
 
   /**
    * Returns one response for each of the first queries, in order, as many as fit into one batch. All come from one
-   * snapshot of the database.
+   * snapshot of the database. `enforcesBudgets`: the data plane enforces budget rows, so it may serve runs.
    */
-  async resolve(queries: readonly TokenQuery[]): Promise<IResolveTokenResponse[]> {
+  async resolve(queries: readonly TokenQuery[], enforcesBudgets: boolean): Promise<IResolveTokenResponse[]> {
     const parsedQueries = queries.map((query) => ({
       ...query,
       agentRefId: UUID_PATTERN_ANY_CASE.test(query.agentRef) ? query.agentRef.toLowerCase() : null,
     }));
-    const rows = await loadContextRows(this.sql, parsedQueries);
+    const rows = await loadContextRows(this.sql, parsedQueries, enforcesBudgets);
     return rows.map((row, i) => this.#toResponse(row, parsedQueries[i]!));
   }
 

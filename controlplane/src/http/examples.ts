@@ -12,6 +12,7 @@ export const EXAMPLE_IDS = {
   project: '01a1fe80-3c00-7a10-9c41-5d2e8f6a0b03',
   agent: '01a1ff05-9d40-7b32-8e55-1c7a4f90d204',
   key: '01a1ff06-1170-7c44-b2d8-6e3b9a51c705',
+  run: '01a1ff06-2280-7c55-83e9-0f4c8d62a705',
   account: '01a1ff07-2ab0-7d18-a6f3-90b4c2e7d106',
   credential: '01a1ff07-2ab0-7d18-a6f3-90b4c2e7d107',
   provider: '01a1ff08-44e0-7e29-93c1-7f5d0a8b6e08',

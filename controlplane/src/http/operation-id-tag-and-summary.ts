@@ -13,6 +13,7 @@ export const API_TAGS = {
   Projects: 'Groups of agents in an organization.',
   Agents: 'Agents call providers through the gateway, within their limits.',
   'API keys': 'Gateway tokens, which agents use instead of provider credentials.',
+  Runs: 'Tasks of an agent with a hard budget and an end, and their sub-runs.',
   Providers: 'Built-in providers and custom providers of the organization.',
   Accounts: 'Provider accounts: the credentials of agents for providers, own or shared.',
   Usage: 'Requests, tokens, cost, latency and rejections from the ledger.',

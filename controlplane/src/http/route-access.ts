@@ -34,7 +34,7 @@ interface ActorToken {
   readonly projectId: string | null;
 }
 
-export type ProjectIdKind = 'project' | 'agent' | 'agents' | 'key' | 'account' | 'credential';
+export type ProjectIdKind = 'project' | 'agent' | 'agents' | 'key' | 'run' | 'account' | 'credential';
 type ProjectIds = Readonly<Record<string, ProjectIdKind>>;
 
 /**
@@ -78,6 +78,8 @@ declare module 'fastify' {
     tokens?: false;
     /** Missing: rejects management tokens of a project. */
     project?: ProjectScope;
+    /** The feature limits these writes itself, instead of http/write-rate-limit.ts. */
+    ownWriteLimit?: true;
     /** A missing body means `{}`. */
     bodyOptional?: true;
   }

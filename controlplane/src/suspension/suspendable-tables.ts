@@ -8,6 +8,7 @@ export type SuspendableKind =
   | 'member'
   | 'management_token'
   | 'invitation'
+  | 'run'
   | 'api_key'
   | 'webhook'
   | 'account'
@@ -61,6 +62,15 @@ export const SUSPENDABLE_TABLES: readonly SuspendableTable[] = [
     nameSql: 't.email',
     detailSql: 't.role',
     suspendCondition: 't.expires_at > now()',
+    encrypted: false,
+    restoreCondition: 't.expires_at > now()',
+  },
+  {
+    kind: 'run',
+    table: 'runs',
+    nameSql: 't.label',
+    detailSql: "'agent ' || (select name from agents where id = t.agent_id)",
+    suspendCondition: 't.ended_at is null and t.expires_at > now()',
     encrypted: false,
     restoreCondition: 't.expires_at > now()',
   },
