@@ -1413,6 +1413,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List runs: top runs, or the runs of a tree
+         * @description Role: viewer or higher.
+         */
+        get: operations["listRuns"];
+        put?: never;
+        /**
+         * Start a run; its gateway token is returned only once
+         * @description Role: admin or owner.
+         */
+        post: operations["startRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/runs/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a run
+         * @description Role: viewer or higher.
+         */
+        get: operations["getRun"];
+        put?: never;
+        post?: never;
+        /**
+         * End a run, its sub-runs and their calls in progress
+         * @description Role: admin or owner.
+         */
+        delete: operations["endRun"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/second-factor": {
         parameters: {
             query?: never;
@@ -2329,6 +2377,46 @@ export interface webhooks {
          * @description The monthly budget of an agent is used up. Sent once per agent and month.
          */
         post: operations["onAgentBudgetExceeded"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "run.ended": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run ended
+         * @description A top run was ended, or its time passed. Its sub-runs end with it and send nothing of their own.
+         */
+        post: operations["onRunEnded"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "run.budget_exceeded": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Budget of a run exceeded
+         * @description The budget of a run or sub-run rejected a call. Sent once per run.
+         */
+        post: operations["onRunBudgetExceeded"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3332,6 +3420,14 @@ export interface components {
                 createdAt: string;
             }[];
         };
+        /** @description The budget that ends first: less of it is left than the run may spend. */
+        Binding: {
+            /** @enum {string} */
+            scope: "run" | "agent" | "project" | "org";
+            /** Format: uuid */
+            id: string;
+            remainingCents: number;
+        };
         Breakdown: {
             /**
              * Format: date-time
@@ -3720,7 +3816,7 @@ export interface components {
             /** Format: uuid */
             endpointId: string;
             /** @enum {string} */
-            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
             /** @enum {string} */
             status: "pending" | "success" | "failed";
             statusCode: string | null;
@@ -3736,7 +3832,7 @@ export interface components {
             /** Format: uuid */
             endpointId: string;
             /** @enum {string} */
-            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
             /** @enum {string} */
             status: "pending" | "success" | "failed";
             statusCode: string | null;
@@ -3747,7 +3843,7 @@ export interface components {
             createdAt: string;
             payload: {
                 /** @enum {string} */
-                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
                 /** Format: date-time */
                 timestamp: string;
                 data: {
@@ -3777,7 +3873,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             url: string;
-            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
             /** @enum {string} */
             status: "active" | "paused";
             /** @description failing: every attempt failed for 3 days and at least 50 times. Set `status` to `active` to resume. */
@@ -3795,7 +3891,7 @@ export interface components {
                 /** Format: uuid */
                 id: string;
                 url: string;
-                events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+                events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
                 /** @enum {string} */
                 status: "active" | "paused";
                 /** @description failing: every attempt failed for 3 days and at least 50 times. Set `status` to `active` to resume. */
@@ -3817,7 +3913,7 @@ export interface components {
         };
         EndpointInput: {
             url: string;
-            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
         };
         EndpointList: {
             endpoints: components["schemas"]["Endpoint"][];
@@ -3827,7 +3923,7 @@ export interface components {
         };
         EndpointPatch: {
             url?: string;
-            events?: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+            events?: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
             /** @enum {string} */
             status?: "active" | "paused";
         };
@@ -3842,7 +3938,7 @@ export interface components {
                 /** Format: uuid */
                 id: string;
                 /** @enum {string} */
-                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
                 /** Format: date-time */
                 occurredAt: string;
                 /** @description The same `data` that webhook deliveries contain. */
@@ -3857,7 +3953,7 @@ export interface components {
         EventTypeList: {
             types: {
                 /** @enum {string} */
-                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
                 title: string;
                 /** @description What happened, and how often the event is sent. */
                 description: string;
@@ -4539,10 +4635,10 @@ export interface components {
             name: string;
             /** @description Event mails are sent only to confirmed addresses. */
             emailVerified: boolean;
-            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
         };
         PreferenceInput: {
-            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
         };
         PreferenceList: {
             preferences: components["schemas"]["Preference"][];
@@ -4871,7 +4967,7 @@ export interface components {
             /** @description Statuses to replay. Default: failed. */
             status?: ("failed" | "success")[];
             /** @enum {string} */
-            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
         };
         ReplayReply: {
             /** @description Number of deliveries queued again, the oldest first; at most 1000 per call. */
@@ -4913,6 +5009,177 @@ export interface components {
             /** @description The gateway token. It is returned only once. */
             secretKey: string;
             previous: components["schemas"]["ApiKey"];
+        };
+        Run: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            agentId: string;
+            agentName: string;
+            /** Format: uuid */
+            projectId: string;
+            /**
+             * Format: uuid
+             * @description The run that this run is part of; null for a top run.
+             */
+            parentId: string | null;
+            /**
+             * Format: uuid
+             * @description The top run of the tree; its own id for a top run.
+             */
+            rootId: string;
+            depth: number;
+            label: string;
+            /** @enum {string} */
+            state: "running" | "ended" | "expired";
+            budgetCents: number;
+            /** @description Booked spend of the run and its sub-runs. */
+            spentCents: number;
+            /** @description Booked calls of the run and its sub-runs. */
+            calls: number;
+            /** @description Number of runs whose parent is this run. */
+            subRuns: number;
+            /** @description What the run may call, within the policies of its ancestors and its agent. Null: what they allow. */
+            policy: {
+                [key: string]: {
+                    /** @description A method or *, a space, and a path of the provider. * matches any characters within one segment, ** any number of segments including none. Example: GET /v1/models/** */
+                    calls?: string[];
+                    models?: {
+                        /** @description Model names, case-insensitive; * matches any number of characters. */
+                        allow?: string[];
+                        /** @description Model names, case-insensitive; * matches any number of characters. */
+                        deny?: string[];
+                    };
+                    /** @description Tools of an MCP server. deny wins. Without allow, all that are not denied. */
+                    tools?: {
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        allow?: string[];
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        deny?: string[];
+                    };
+                    /** @description Resources of an MCP server. deny wins. Without allow, all that are not denied. */
+                    resources?: {
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        allow?: string[];
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        deny?: string[];
+                    };
+                    /** @description Prompts of an MCP server. deny wins. Without allow, all that are not denied. */
+                    prompts?: {
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        allow?: string[];
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        deny?: string[];
+                    };
+                };
+            } | null;
+            /** @description The first characters of the run’s gateway token. */
+            keyPrefix: string;
+            /** Format: date-time */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When the run ends by itself.
+             */
+            expiresAt: string;
+            /**
+             * Format: date-time
+             * @description When the run ended; null while it is running.
+             */
+            endedAt: string | null;
+        };
+        RunBudgetExceededData: {
+            runId: string;
+            label: string;
+            agentId: string;
+            agentName: string;
+            budgetCents: number;
+            orgId: string;
+            spentCents: number;
+        };
+        RunBudgetExceededEvent: {
+            /** @constant */
+            event: "run.budget_exceeded";
+            /** Format: date-time */
+            timestamp: string;
+            data: components["schemas"]["RunBudgetExceededData"];
+        };
+        RunEndedData: {
+            runId: string;
+            label: string;
+            agentId: string;
+            agentName: string;
+            budgetCents: number;
+            orgId: string;
+            /** @enum {string} */
+            reason: "ended" | "expired";
+            spentCents: number;
+        };
+        RunEndedEvent: {
+            /** @constant */
+            event: "run.ended";
+            /** Format: date-time */
+            timestamp: string;
+            data: components["schemas"]["RunEndedData"];
+        };
+        RunInput: {
+            /** Format: uuid */
+            agentId: string;
+            /** @description Seconds until the run ends by itself. */
+            expiresIn: number;
+            /** @description What the run and its sub-runs may spend together. It is a hard budget. */
+            budgetCents: number;
+            label?: string;
+            /** @description By provider slug; a provider that is not listed is not allowed. Null: all calls are allowed. */
+            policy?: {
+                [key: string]: {
+                    /** @description A method or *, a space, and a path of the provider. * matches any characters within one segment, ** any number of segments including none. Example: GET /v1/models/** */
+                    calls?: string[];
+                    models?: {
+                        /** @description Model names, case-insensitive; * matches any number of characters. */
+                        allow?: string[];
+                        /** @description Model names, case-insensitive; * matches any number of characters. */
+                        deny?: string[];
+                    };
+                    /** @description Tools of an MCP server. deny wins. Without allow, all that are not denied. */
+                    tools?: {
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        allow?: string[];
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        deny?: string[];
+                    };
+                    /** @description Resources of an MCP server. deny wins. Without allow, all that are not denied. */
+                    resources?: {
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        allow?: string[];
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        deny?: string[];
+                    };
+                    /** @description Prompts of an MCP server. deny wins. Without allow, all that are not denied. */
+                    prompts?: {
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        allow?: string[];
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        deny?: string[];
+                    };
+                };
+            } | null;
+        };
+        RunList: {
+            runs: components["schemas"]["Run"][];
+            total: number;
+            limit: number;
+            offset: number;
+        };
+        RunReply: {
+            run: components["schemas"]["Run"];
+        };
+        RunStarted: {
+            run: components["schemas"]["Run"];
+            /** @description The gateway token of the run. It is returned only once. */
+            secretKey: string;
+            /** @description The budget above the run that ends first. Null: the run’s own budget does. */
+            boundBy: components["schemas"]["Binding"] | null;
         };
         ScopeSeries: {
             /**
@@ -5180,7 +5447,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             /** @enum {string} */
-            kind: "member" | "management_token" | "invitation" | "api_key" | "webhook" | "account" | "credential" | "custom_provider" | "sso";
+            kind: "member" | "management_token" | "invitation" | "run" | "api_key" | "webhook" | "account" | "credential" | "custom_provider" | "sso";
             /** @description The name; for a member or an invitation the e-mail address, for a webhook the URL. */
             name: string;
             /** @description Further identification: role, token prefix, events, agent or address. */
@@ -5299,7 +5566,7 @@ export interface components {
              * @description An event that the endpoint subscribes to. Default: the first one.
              * @enum {string}
              */
-            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
         };
     };
     responses: {
@@ -5501,6 +5768,7 @@ export type BillingAccountInput = components['schemas']['BillingAccountInput'];
 export type BillingAccountPatch = components['schemas']['BillingAccountPatch'];
 export type BillingAccountReply = components['schemas']['BillingAccountReply'];
 export type BillingReport = components['schemas']['BillingReport'];
+export type Binding = components['schemas']['Binding'];
 export type Breakdown = components['schemas']['Breakdown'];
 export type BrowserLoginInput = components['schemas']['BrowserLoginInput'];
 export type Call = components['schemas']['Call'];
@@ -5613,6 +5881,15 @@ export type RoleInput = components['schemas']['RoleInput'];
 export type RotateInput = components['schemas']['RotateInput'];
 export type RotationInput = components['schemas']['RotationInput'];
 export type RotationReply = components['schemas']['RotationReply'];
+export type Run = components['schemas']['Run'];
+export type RunBudgetExceededData = components['schemas']['RunBudgetExceededData'];
+export type RunBudgetExceededEvent = components['schemas']['RunBudgetExceededEvent'];
+export type RunEndedData = components['schemas']['RunEndedData'];
+export type RunEndedEvent = components['schemas']['RunEndedEvent'];
+export type RunInput = components['schemas']['RunInput'];
+export type RunList = components['schemas']['RunList'];
+export type RunReply = components['schemas']['RunReply'];
+export type RunStarted = components['schemas']['RunStarted'];
 export type ScopeSeries = components['schemas']['ScopeSeries'];
 export type ScopeSummary = components['schemas']['ScopeSummary'];
 export type SecondFactorInput = components['schemas']['SecondFactorInput'];
@@ -7445,7 +7722,7 @@ export interface operations {
     listEvents: {
         parameters: {
             query?: {
-                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
                 /** @description Events of this agent; the agent may have been deleted. */
                 agentId?: string;
                 start?: string;
@@ -8585,6 +8862,137 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listRuns: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+                agentId?: string;
+                projectId?: string;
+                /** @description Only the sub-runs of this run. */
+                parentId?: string;
+                /** @description The whole tree of this top run. */
+                rootId?: string;
+                state?: "running" | "ended" | "expired";
+                /** @description Part of the label, or an id. */
+                search?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List runs: top runs, or the runs of a tree */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    startRun: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RunInput"];
+            };
+        };
+        responses: {
+            /** @description Start a run; its gateway token is returned only once */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunStarted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Get a run */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    endRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description End a run, its sub-runs and their calls in progress */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getSecondFactor: {
         parameters: {
             query?: never;
@@ -9241,7 +9649,7 @@ export interface operations {
             query?: {
                 limit?: number;
                 offset?: number;
-                kind?: "member" | "management_token" | "invitation" | "api_key" | "webhook" | "account" | "credential" | "custom_provider" | "sso";
+                kind?: "member" | "management_token" | "invitation" | "run" | "api_key" | "webhook" | "account" | "credential" | "custom_provider" | "sso";
             };
             header?: never;
             path?: never;
@@ -10025,7 +10433,7 @@ export interface operations {
                 limit?: number;
                 offset?: number;
                 status?: "pending" | "success" | "failed";
-                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
                 /** @description Only those made from then on, */
                 start?: string;
                 /** @description and before then. */
@@ -10382,6 +10790,99 @@ export interface operations {
                  *     }
                  */
                 "application/json": components["schemas"]["AgentBudgetExceededEvent"];
+            };
+        };
+        responses: {
+            /** @description Received. Anything else is tried again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onRunEnded: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old secret during a rotation. */
+                "X-Webhook-Signature": string;
+                /** @description `v1=` and the signature for each valid secret: two during a rotation. */
+                "X-Webhook-Signatures": string;
+                /** @description The name of the event. */
+                "X-Webhook-Event": string;
+                /** @description The id of the delivery, the same on every retry. */
+                "X-Webhook-Delivery": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event": "run.ended",
+                 *       "timestamp": "2026-01-31T12:00:00.000Z",
+                 *       "data": {
+                 *         "agentId": "00000000-0000-0000-0000-000000000000",
+                 *         "agentName": "Sample agent",
+                 *         "runId": "00000000-0000-0000-0000-000000000000",
+                 *         "label": "nightly report",
+                 *         "budgetCents": 250,
+                 *         "orgId": "00000000-0000-0000-0000-000000000000",
+                 *         "reason": "ended",
+                 *         "spentCents": 61
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["RunEndedEvent"];
+            };
+        };
+        responses: {
+            /** @description Received. Anything else is tried again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onRunBudgetExceeded: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old secret during a rotation. */
+                "X-Webhook-Signature": string;
+                /** @description `v1=` and the signature for each valid secret: two during a rotation. */
+                "X-Webhook-Signatures": string;
+                /** @description The name of the event. */
+                "X-Webhook-Event": string;
+                /** @description The id of the delivery, the same on every retry. */
+                "X-Webhook-Delivery": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event": "run.budget_exceeded",
+                 *       "timestamp": "2026-01-31T12:00:00.000Z",
+                 *       "data": {
+                 *         "agentId": "00000000-0000-0000-0000-000000000000",
+                 *         "agentName": "Sample agent",
+                 *         "runId": "00000000-0000-0000-0000-000000000000",
+                 *         "label": "nightly report",
+                 *         "budgetCents": 250,
+                 *         "orgId": "00000000-0000-0000-0000-000000000000",
+                 *         "spentCents": 250
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["RunBudgetExceededEvent"];
             };
         };
         responses: {

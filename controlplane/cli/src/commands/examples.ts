@@ -29,6 +29,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   run: [
     'acg run --agent support-bot -- python agent.py',
     "acg run --agent support-bot --ttl 1h --shell 'curl $OPENAI_BASE_URL/models'",
+    'acg run --agent support-bot --budget 2.50 --for 30m --label nightly -- python agent.py',
   ],
   env: ['acg env --agent support-bot --format dotenv > .env'],
   'agents ls': [
@@ -49,6 +50,10 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'agents resume': ['acg agents resume support-bot'],
   'agents revoke': ['acg agents revoke support-bot'],
   'agents delete': ['acg agents delete support-bot'],
+  'runs ls': ['acg runs ls --state running', 'acg runs ls --tree 01a1ff06-2280-7c55-83e9-0f4c8d62a705'],
+  'runs show': ['acg runs show 01a1ff06-2280-7c55-83e9-0f4c8d62a705'],
+  'runs start': ['acg runs start --agent support-bot --budget 2.50 --for 30m --label nightly'],
+  'runs end': ['acg runs end 01a1ff06-2280-7c55-83e9-0f4c8d62a705'],
   'policy test': [
     "acg policy test 'POST /v1/chat/completions' --agent support-bot --provider openai --model gpt-5-mini",
     "acg policy test 'GET /v1/files' --agent support-bot --provider openai --policy-file policy.json",

@@ -74,6 +74,11 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
     summary: 'manage gateway tokens',
     load: async () => (await import('./resources/keys.js')).registerKeyCommands,
   },
+  runs: {
+    topic: 'Agents and credentials',
+    summary: 'manage runs: tasks with a budget and an end',
+    load: async () => (await import('./resources/runs.js')).registerRunsCommands,
+  },
   accounts: {
     topic: 'Agents and credentials',
     summary: 'manage the provider credentials of agents',

@@ -6,16 +6,19 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { resolveGatewayUrl } from '../../invocation/data-plane-client.js';
 import type { Invocation } from '../../invocation/invocation.js';
 import type { ProgramInterface } from '../../invocation/program-interface-for-commands.js';
-import { appendValue, parseList, parsePair } from '../../options/page-options-and-value-parsers.js';
+import { appendValue, parseDollarsAsCents, parseList, parsePair } from '../../options/page-options-and-value-parsers.js';
 import { parseDuration } from '../../options/parse-duration.js';
 import { runChild, SignalForwarder, signalExitCode } from '../../run/child-process.js';
-import { type GatewayToken, revokeMintedToken, withGatewayToken } from '../../run/gateway-token.js';
+import { type GatewayToken, type RunBudget, revokeMintedToken, withGatewayToken } from '../../run/gateway-token.js';
 import { prepareRun, type RunPlanOptions } from '../../run/prepare-run.js';
 import { usage } from '../../terminal/cli-error.js';
 import { formatDuration } from '../../terminal/format-numbers-and-times.js';
 
 export interface RunOptions extends RunPlanOptions {
   readonly ttl: string;
+  readonly budget?: number;
+  readonly for?: string;
+  readonly label?: string;
   readonly shell?: string;
 }
 
@@ -38,16 +41,20 @@ export function registerRunCommand(command: Command, { begin, setExitCode: exit 
   addRunOptions(command)
     .argument('[command...]', 'after --')
     .usage('--agent <agent> [options] -- <command> [arguments…]')
+    .option('--budget <usd>', 'what the program may spend: it gets a run with this hard budget', parseDollarsAsCents)
+    .option('--for <span>', 'with --budget: how long the run lasts at most, 1m to 30d; --ttl, if left out')
+    .option('--label <text>', 'with --budget: what the run is for')
     .option('--shell <line>', 'a line for the shell instead, whose $VARIABLES are those of the child')
     .action(async (words: readonly string[], options: RunOptions) => {
       const run = begin();
       const [file, ...args] = resolveCommand(words, options.shell, run.terminal.platform);
-      const ttlMs = parseDuration(options.ttl, '--ttl');
+      const ttlMs = options.for === undefined ? parseDuration(options.ttl, '--ttl') : parseDuration(options.for, '--for');
       const gatewayUrl = await resolveGatewayUrl(run);
+      const budget = readRunBudget(options, gatewayUrl);
       const signals = new SignalForwarder();
       try {
         exit(
-          await withRevokedToken(run, options, ttlMs, signals, async (token) => {
+          await withRevokedToken(run, options, { ttlMs, budget, gatewayUrl }, signals, async (token) => {
             const plan = await prepareRun(run, options, { token, gatewayUrl, signal: signals.abortSignal });
             if (signals.receivedSignal !== null) return signalExitCode(signals.receivedSignal);
             run.printNote(formatStartLine(plan, token, gatewayUrl, ttlMs));
@@ -68,17 +75,23 @@ export function registerRunCommand(command: Command, { begin, setExitCode: exit 
 function withRevokedToken(
   run: Invocation,
   { agent }: RunOptions,
-  ttlMs: number,
+  { ttlMs, budget, gatewayUrl }: { readonly ttlMs: number; readonly budget: RunBudget | null; readonly gatewayUrl: string },
   signals: SignalForwarder,
   work: (token: GatewayToken) => Promise<number>,
 ): Promise<number> {
-  return withGatewayToken(run, { agent, ttlMs }, async (token) => {
+  return withGatewayToken(run, { agent, ttlMs, budget }, async (token) => {
     try {
       return signals.receivedSignal === null ? await work(token) : signalExitCode(signals.receivedSignal);
     } finally {
-      await revokeMintedToken(run, token);
+      await revokeMintedToken(run, token, gatewayUrl);
     }
   });
+}
+
+function readRunBudget({ budget, label, for: span }: RunOptions, gatewayUrl: string): RunBudget | null {
+  if (budget !== undefined) return { budgetCents: budget, label, gatewayUrl };
+  if (span !== undefined || label !== undefined) throw usage('--for and --label need --budget');
+  return null;
 }
 
 function resolveCommand(

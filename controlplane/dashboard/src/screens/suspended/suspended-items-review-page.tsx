@@ -19,6 +19,7 @@ const KIND_LABELS: Readonly<Record<SuspendedItem['kind'], string>> = {
   member: 'Member',
   management_token: 'Management token',
   invitation: 'Invitation',
+  run: 'Run',
   api_key: 'Gateway token',
   webhook: 'Webhook',
   account: 'Provider account',
