@@ -38,6 +38,8 @@ interface RunLinkRow {
   readonly policy: AgentPolicy | null;
   readonly spentNanos: number;
   readonly ledgerNanos: number;
+  /** Unix ms. */
+  readonly expiresAtMs: number;
 }
 
 export interface KeyRow {
@@ -180,7 +182,8 @@ export async function loadContextRows(
       case when key.id is not null then jsonb_build_object('id', key.id, 'orgId', key.org_id, 'scope', key.scope,
           'expiresAtMs', floor(extract(epoch from key.expires_at) * 1000),
           'runs', (select coalesce(jsonb_agg(jsonb_build_object('id', c.id, 'budgetCents', c.budget_cents,
-              'policy', c.policy, 'spentNanos', s.spent_nanos, 'ledgerNanos', s.ledger_nanos)
+              'policy', c.policy, 'spentNanos', s.spent_nanos, 'ledgerNanos', s.ledger_nanos,
+              'expiresAtMs', floor(extract(epoch from c.expires_at) * 1000))
               order by cardinality(c.ancestors) desc), '[]')
              from runs r join runs c on c.id = r.id or c.id = any(r.ancestors)
              cross join lateral budget_period_spend(c.org_id, c.id, 'total') s

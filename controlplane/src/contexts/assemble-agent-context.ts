@@ -75,7 +75,7 @@ const legacyLimits = ({ rpmLimit, rpdLimit, budgetCentsMonthly }: EffectiveLimit
 const encodeRuns = (runs: KeyRow['runs']) => ({
   runId: runs[0]!.id,
   runAncestors: runs.slice(1).map(({ id }) => id),
-  budgets: runs.map(({ id, budgetCents, spentNanos, ledgerNanos }) => ({
+  budgets: runs.map(({ id, budgetCents, spentNanos, ledgerNanos, expiresAtMs }) => ({
     id,
     scope: 'run',
     scopeId: id,
@@ -83,6 +83,7 @@ const encodeRuns = (runs: KeyRow['runs']) => ({
     cents: budgetCents,
     mode: 'hard',
     spend: [{ window: 'total', spentNanos, ledgerNanos }],
+    endsAtMs: expiresAtMs,
   })),
 });
 

@@ -2,7 +2,8 @@
 import { expect, test } from 'vitest';
 import { useDashboard } from './dashboard-fixture.js';
 
-const dashboard = useDashboard();
+/** A stack of its own: it adds a data plane. */
+const dashboard = useDashboard({});
 
 async function scene() {
   const { visitor, email, password } = await dashboard().signUpOwner();
@@ -19,7 +20,7 @@ test('starts a run and shows its token once', async () => {
   const { page } = visitor;
   await visitor.gotoAndCheck('/runs', 'runs-empty');
   await page.getByRole('button', { name: 'New run' }).first().click();
-  await page.getByRole('combobox', { name: 'Agent' }).last().fill('work');
+  await page.getByRole('dialog').getByRole('combobox', { name: 'Agent' }).fill('work');
   await page.getByRole('option', { name: 'Worker' }).click();
   await page.getByLabel('Budget').fill('2.50');
   await page.getByLabel('Label').fill('nightly report');
@@ -36,10 +37,10 @@ test('starts a run and shows its token once', async () => {
 test('shows the tree of a run and ends it', async () => {
   const { visitor, call, agentId } = await scene();
   const { page } = visitor;
-  const { gatewayUrl } = dashboard().stack;
+  const { url } = await dashboard().stack.addDataPlane();
   const fields = { agentId, budgetCents: 300, expiresIn: 3_600, label: 'top' };
   const top = (await call('POST', '/v1/runs', fields)).body;
-  const response = await fetch(`${gatewayUrl}/v1/runs`, {
+  const response = await fetch(`${url}/v1/runs`, {
     method: 'POST',
     headers: { authorization: `Bearer ${top.secretKey}`, 'content-type': 'application/json' },
     body: JSON.stringify({ budgetCents: 100, label: 'part one' }),
