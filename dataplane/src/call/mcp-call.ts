@@ -2,6 +2,7 @@
 import type { SlotHolder } from '../concurrency/org-slots.js';
 import type { BodyMemory } from '../listener/buffered-or-streamed-request-body.js';
 import { type McpMessage, McpMessageReader } from '../mcp/mcp-message-reader.js';
+import type { Exchange } from './exchange.js';
 
 export class McpCall implements SlotHolder {
   /** The organization whose slot for listening streams the call holds; null: it holds none. */
@@ -58,4 +59,10 @@ export function toMcpServerHeaders(headers: readonly string[], { sessionId }: Mc
     out.push(headers[i]!, headers[i] === 'mcp-session-id' ? sessionId! : headers[i + 1]!);
   }
   return out;
+}
+
+/** The tool of an MCP server that the call names; `''`: none. */
+export function findCalledTool({ admission: { mcp } }: Pick<Exchange, 'admission'>): string {
+  const message = mcp?.message ?? null;
+  return message !== null && message.method === 'tools/call' ? (message.name ?? '') : '';
 }
