@@ -26,7 +26,7 @@ export function describeRejectedCall(
     method: request.method,
     path: redactAndTruncatePath(access.target?.providerPath ?? request.rawPath),
     model: redactGatewayTokens(model).slice(0, MODEL_CHARS_MAX),
-    tool: redactGatewayTokens(findCalledTool(exchange)).slice(0, MODEL_CHARS_MAX),
+    tool: redactGatewayTokens(findCalledTool(exchange.admission.mcp)).slice(0, MODEL_CHARS_MAX),
     clientNetwork: toClientNetworkKey(clientAddress),
   };
 }

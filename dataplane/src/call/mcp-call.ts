@@ -2,7 +2,6 @@
 import type { SlotHolder } from '../concurrency/org-slots.js';
 import type { BodyMemory } from '../listener/buffered-or-streamed-request-body.js';
 import { type McpMessage, McpMessageReader } from '../mcp/mcp-message-reader.js';
-import type { Exchange } from './exchange.js';
 
 export class McpCall implements SlotHolder {
   /** The organization whose slot for listening streams the call holds; null: it holds none. */
@@ -61,8 +60,8 @@ export function toMcpServerHeaders(headers: readonly string[], { sessionId }: Mc
   return out;
 }
 
-/** The tool of an MCP server that the call names; `''`: none. */
-export function findCalledTool({ admission: { mcp } }: Pick<Exchange, 'admission'>): string {
-  const message = mcp?.message ?? null;
+/** The tool that a call names; `''`: none, or no call to an MCP server. */
+export function findCalledTool(call: McpCall | null): string {
+  const message = call?.message ?? null;
   return message !== null && message.method === 'tools/call' ? (message.name ?? '') : '';
 }

@@ -133,7 +133,7 @@ export class ProviderMetering implements CallMetering {
 
   /** Null: the call names no tool of an MCP server, or one without a price. */
   #findPricedToolCall(exchange: RoutedExchange): PricedToolCall | null {
-    const tool = findCalledTool(exchange);
+    const tool = findCalledTool(exchange.admission.mcp);
     const price = tool === '' ? null : this.#prices.findToolPrice(exchange.routed.upstream.providerSlug, tool);
     const idText = exchange.admission.mcp?.message?.idText ?? null;
     return price === null || idText === null ? null : { idText, chargesErrors: price.chargesErrors };
@@ -146,7 +146,7 @@ export class ProviderMetering implements CallMetering {
 
   /** Null: no price for the tool that the call names. */
   #toolNanos(exchange: RoutedExchange): number | null {
-    const tool = findCalledTool(exchange);
+    const tool = findCalledTool(exchange.admission.mcp);
     return tool === ''
       ? null
       : (this.#prices.findToolPrice(exchange.routed.upstream.providerSlug, tool)?.nanos ?? null);

@@ -180,7 +180,7 @@ function buildUsageRecord(exchange: RoutedExchange, reading: UsageReading | null
     model: redactGatewayTokens(
       exchange.metering.deferredUsage?.model ?? reading?.model ?? exchange.metering.requestModel ?? '',
     ),
-    tool: redactGatewayTokens(findCalledTool(exchange)),
+    tool: redactGatewayTokens(findCalledTool(exchange.admission.mcp)),
     tokensInUncached: reading?.tokensInUncached ?? 0,
     tokensCacheRead: reading?.tokensCacheRead ?? 0,
     tokensCacheWrite: reading?.tokensCacheWrite ?? 0,

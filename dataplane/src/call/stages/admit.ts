@@ -84,7 +84,7 @@ export function createAdmitStage(
 }
 
 const rateOfTool = (exchange: RoutedExchange): ToolRate | null =>
-  findToolRate(exchange.routed.upstream.policy, findCalledTool(exchange));
+  findToolRate(exchange.routed.upstream.policy, findCalledTool(exchange.admission.mcp));
 
 /** Nothing was sent under the last admission, because its connection had closed, and the next one stands soon enough. */
 const isStillAdmitted = ({ admission: { unusedSincePerfMs } }: RoutedExchange): boolean =>
