@@ -392,7 +392,14 @@ const dashboard: FolderRules = {
 
 /** Composition folders of a plane; they may import any folder. */
 export const COMPOSITION_FOLDERS: Readonly<Record<string, readonly string[]>> = {
-  controlplane: ['composition', 'manage-data-planes', 'override-fleet-circuit', 'rebook-records', 'rotate-master-key'],
+  controlplane: [
+    'composition',
+    'manage-data-planes',
+    'override-fleet-circuit',
+    'rebook-records',
+    'rotate-master-key',
+    'wrap-master-key',
+  ],
 };
 
 export const FOLDER_RULES: Readonly<Record<string, FolderRules>> = {
