@@ -125,6 +125,7 @@ const controlplane: FolderRules = {
   limits: ['db'],
   throttling: ['db', 'domain'],
   vault: ['db'],
+  'vault/key-services': ['vault'],
   'billing/apis': ['billing/report'],
   http: ['db', 'domain'],
   'providers/catalogue': ['domain', 'http'],

@@ -7,7 +7,7 @@ import type { Secret } from '@acg/base/secret';
 import aws4 from 'aws4';
 import { decodeUnwrappedKey, type KeyService, KeyServiceError, postToKeyService, toOneLine } from './key-service.js';
 
-export interface AwsKmsSettings {
+interface AwsKmsSettings {
   /** Origin of the service. */
   readonly endpoint: string;
   readonly region: string;

@@ -5,7 +5,7 @@
 import type { Secret } from '@acg/base/secret';
 import { decodeUnwrappedKey, type KeyService, KeyServiceError, postToKeyService, toOneLine } from './key-service.js';
 
-export interface VaultTransitSettings {
+interface VaultTransitSettings {
   /** VAULT_ADDR without a trailing slash. */
   readonly address: string;
   readonly token: Secret;
