@@ -302,7 +302,7 @@ const base: FolderRules = {
   egress: [''],
   fairness: [''],
   policy: [],
-  pricing: [],
+  pricing: [''],
   dns: ['egress', 'fairness'],
   dialer: ['dns', 'egress'],
 };
