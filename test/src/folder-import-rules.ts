@@ -302,7 +302,7 @@ const base: FolderRules = {
   egress: [''],
   fairness: [''],
   policy: [],
-  pricing: [''],
+  pricing: ['policy'],
   dns: ['egress', 'fairness'],
   dialer: ['dns', 'egress'],
 };

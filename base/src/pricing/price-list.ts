@@ -12,7 +12,7 @@
  * without its own.
  */
 import { LRUCache } from 'lru-cache';
-import { foldMcpName } from '../fold-mcp-name.js';
+import { foldMcpName } from '../policy/fold-mcp-name.js';
 import {
   findLibraryPlan,
   findMostExpensiveLibraryPlan,

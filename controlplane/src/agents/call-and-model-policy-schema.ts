@@ -1,7 +1,7 @@
 /** The policy of an agent: which calls, models and MCP tools it may use, per provider. Data planes enforce it. */
 
-import { foldMcpName } from '@acg/base/fold-mcp-name';
 import type { CallPolicy, McpNameRules, ModelPatterns as NamePatternRule } from '@acg/base/policy/call-rule-source';
+import { foldMcpName } from '@acg/base/policy/fold-mcp-name';
 import type { ICallPolicy, IModelRule } from '@acg/proto/messages';
 import { type Static, Type } from 'typebox';
 import { InvalidInput } from '../domain/errors.js';

@@ -3,7 +3,7 @@
  * is rejected as a whole; the error names the line. Pure.
  */
 
-import { foldMcpName } from '@acg/base/fold-mcp-name';
+import { foldMcpName } from '@acg/base/policy/fold-mcp-name';
 import { findListedPlan, type PricedUpstream } from '@acg/base/pricing/price-list';
 import { type OverrideBand, type PriceOverride, toolPriceProvider } from '@acg/base/pricing/price-override';
 import { indexJsonLines, type JsonPath } from './json-line-index.js';

@@ -3,9 +3,9 @@
  * a `deny` also holds for other cases and compatibility forms of the name, because some servers ignore them.
  */
 
-import { foldMcpName } from '@acg/base/fold-mcp-name';
 import { matchesWildcard } from '@acg/base/policy/call-pattern';
 import type { CallPolicy, McpNameRules, ModelPatterns } from '@acg/base/policy/call-rule-source';
+import { foldMcpName } from '@acg/base/policy/fold-mcp-name';
 import type { McpMessage } from './mcp-message-reader.js';
 
 /** Members of a list result that the policy filters, and the member that names each item. */

@@ -1,8 +1,8 @@
 /** Finds the limit of requests a minute for a tool of an MCP server in an agent's policy. */
 
-import { foldMcpName } from '@acg/base/fold-mcp-name';
 import { matchesWildcard } from '@acg/base/policy/call-pattern';
 import type { CallPolicy, ToolLimit } from '@acg/base/policy/call-rule-source';
+import { foldMcpName } from '@acg/base/policy/fold-mcp-name';
 import type { ToolRate } from '../limits/counters-interface.js';
 
 interface CompiledLimit {
