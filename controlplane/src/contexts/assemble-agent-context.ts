@@ -17,7 +17,7 @@ import type { Credentials } from '../providers/catalogue/credential-template.js'
 import type { Provider } from '../providers/catalogue/provider.js';
 import { toProvider } from '../providers/custom/custom-provider.js';
 import { combinePolicies } from '../runs/narrow-policy.js';
-import type { AccountRow, AgentRow, KeyRow } from './agent-context-store.js';
+import type { AccountRow, AgentRow, ContextBudgetRow, KeyRow } from './agent-context-store.js';
 
 /** Returns the credentials of an account, or null when they cannot be decrypted. */
 type DecryptCredentials = (account: AccountRow) => Credentials | null;
@@ -54,14 +54,48 @@ export function assembleAgentContext(
     ledgerNanos: agent.ledgerNanos,
     hardBudget: agent.budgetMode === 'hard',
     holdMaxOutputTokens: agent.holdMaxOutputTokens,
-    refuseUnchecked: effectiveOnStoreLoss(agent) === 'refuse',
+    refuseUnchecked:
+      effectiveOnStoreLoss(
+        agent,
+        key.runs.length > 0 || agent.budgets.some(({ mode }) => mode === 'hard'),
+      ) === 'refuse',
+    ...encodeBudgets(agent, key.runs),
     ...(key.expiresAtMs === null ? {} : { keyExpiresAtMs: key.expiresAtMs }),
-    ...(key.runs.length === 0 ? {} : encodeRuns(key.runs)),
+    ...(key.runs.length === 0 ? {} : { runId: key.runs[0]!.id, runAncestors: key.runs.slice(1).map(({ id }) => id) }),
     mcpSessionKey: deriveKey(`mcp session ${agent.id}`),
     upstreams,
     ...(namedOrigins.length === 0 ? {} : { namedOrigins }),
     unassignedProviders: agent.customSlugs.filter((slug) => !assigned.has(slug)),
   };
+}
+
+const PLAIN_LIMIT_OF_SCOPE = { agent: 'budget', project: 'project_budget', org: 'org_budget' } as const;
+
+const isPlainMonthly = ({ window, models, tag }: ContextBudgetRow): boolean =>
+  window === 'month' && models.length === 0 && tag === '';
+
+/**
+ * The plain monthly rows stay in `limits`: of these, only a hard one of a project or an organization is also a row,
+ * because their older budgets are hard for agents with a hard budget only.
+ */
+function encodeBudgets(agent: AgentRow, runs: KeyRow['runs']): Pick<IAgentContext, 'budgets' | 'auditedLimits'> {
+  const centsOfScope = {
+    agent: agent.budgetCentsMonthly,
+    project: agent.projectBudgetCents,
+    org: agent.orgBudgetCents,
+  } as const;
+  const auditedLimits = [...agent.auditLimits];
+  const budgets = agent.budgets.flatMap((row) => {
+    const { spend, models, ...fields } = row;
+    const sent = { ...fields, models: [...models], spend: spend.map((one) => ({ ...one })) };
+    if (!isPlainMonthly(row)) return [sent];
+    const cents = centsOfScope[row.scope];
+    if (cents === null) return [];
+    if (row.mode === 'audit') auditedLimits.push(PLAIN_LIMIT_OF_SCOPE[row.scope]);
+    return row.mode === 'hard' ? [{ ...sent, cents }] : [];
+  });
+  const all = [...runs.map(encodeRun), ...budgets];
+  return { ...(all.length === 0 ? {} : { budgets: all }), ...(auditedLimits.length === 0 ? {} : { auditedLimits }) };
 }
 
 /** The same limits for data planes that do not read `limits` yet. To be removed with the next release. */
@@ -72,19 +106,15 @@ const legacyLimits = ({ rpmLimit, rpdLimit, budgetCentsMonthly }: EffectiveLimit
 });
 
 /** A run and each of its ancestors is a hard budget without a calendar window. */
-const encodeRuns = (runs: KeyRow['runs']) => ({
-  runId: runs[0]!.id,
-  runAncestors: runs.slice(1).map(({ id }) => id),
-  budgets: runs.map(({ id, budgetCents, spentNanos, ledgerNanos, expiresAtMs }) => ({
-    id,
-    scope: 'run',
-    scopeId: id,
-    window: 'total',
-    cents: budgetCents,
-    mode: 'hard',
-    spend: [{ window: 'total', spentNanos, ledgerNanos }],
-    endsAtMs: expiresAtMs,
-  })),
+const encodeRun = ({ id, budgetCents, spentNanos, ledgerNanos, expiresAtMs }: KeyRow['runs'][number]) => ({
+  id,
+  scope: 'run',
+  scopeId: id,
+  window: 'total',
+  cents: budgetCents,
+  mode: 'hard',
+  spend: [{ window: 'total', spentNanos, ledgerNanos }],
+  endsAtMs: expiresAtMs,
 });
 
 /** Null: the account's provider no longer exists. */
