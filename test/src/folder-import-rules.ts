@@ -125,6 +125,7 @@ const controlplane: FolderRules = {
   limits: ['db'],
   throttling: ['db', 'domain'],
   vault: ['db'],
+  'vault/key-services': ['vault'],
   'billing/apis': ['billing/report'],
   http: ['db', 'domain'],
   'providers/catalogue': ['domain', 'http'],
@@ -392,7 +393,14 @@ const dashboard: FolderRules = {
 
 /** Composition folders of a plane; they may import any folder. */
 export const COMPOSITION_FOLDERS: Readonly<Record<string, readonly string[]>> = {
-  controlplane: ['composition', 'manage-data-planes', 'override-fleet-circuit', 'rebook-records', 'rotate-master-key'],
+  controlplane: [
+    'composition',
+    'manage-data-planes',
+    'override-fleet-circuit',
+    'rebook-records',
+    'rotate-master-key',
+    'wrap-master-key',
+  ],
 };
 
 export const FOLDER_RULES: Readonly<Record<string, FolderRules>> = {

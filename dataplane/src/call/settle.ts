@@ -203,6 +203,11 @@ function buildUsageRecord(exchange: RoutedExchange, reading: UsageReading | null
     month:
       exchange.admission.result === null ? '' : calendarWindowAt('month', exchange.admission.result.admittedAtSec).name,
     lined: exchange.metering.deferredUsage !== null,
+    tags: '',
+    runId: '',
+    day: '',
+    budgetRows: '',
+    wouldReject: '',
   };
   const statedCostNanos = reading?.extras.statedCostNanos ?? null;
   if (statedCostNanos !== null) record.statedCostNanos = statedCostNanos;

@@ -96,6 +96,8 @@ export interface CountersMetrics {
   countUnchecked(count: number): void;
   /** State change: whether limits are enforced from now on. */
   setEnforcing(enforcing: boolean): void;
+  /** Whether a server of the store may evict keys when its memory is full. */
+  setEvictable(isEvictable: boolean): void;
   /** Time from sending a store call to its reply, ms. */
   observeStoreLatency(ms: number): void;
 }

@@ -31,6 +31,10 @@ export class CountingMetrics implements CountersMetrics {
   setEnforcing(enforcing: boolean): void {
     this.states.push(enforcing);
   }
+  isEvictable = false;
+  setEvictable(isEvictable: boolean): void {
+    this.isEvictable = isEvictable;
+  }
   observeStoreLatency(): void {}
 }
 
