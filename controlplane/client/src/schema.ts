@@ -3159,7 +3159,7 @@ export interface components {
         AttentionReply: {
             attention: {
                 /** @enum {string} */
-                kind: "circuit_open" | "budget" | "needs_credentials" | "webhook_failing" | "key_expiring" | "key_unused" | "no_budget";
+                kind: "sensitive_call" | "circuit_open" | "budget" | "needs_credentials" | "webhook_failing" | "key_expiring" | "key_unused" | "no_budget";
                 total: number;
                 /** @description The five most urgent items. */
                 things: {
@@ -3181,6 +3181,18 @@ export interface components {
                     budgetCents: number | null;
                     /** @description True for an endpoint to which deliveries are paused. */
                     paused: boolean;
+                    /** @description Origin of a breaker, for `PUT /v1/circuits`. */
+                    origin: string | null;
+                    /** @description State of a breaker; it is listed until it is CLOSED. */
+                    circuitState: ("OPEN" | "HALF_OPEN") | null;
+                    /** @description Number of agents that a breaker concerns. */
+                    agents: number | null;
+                    /** @description The last rejected sensitive call: provider, method and path. */
+                    call: string | null;
+                    /** @description Number of recorded sensitive calls with this key within seven days. */
+                    calls: number | null;
+                    /** @description Network from which the last of them came. */
+                    clientNetwork: string | null;
                 }[];
             }[];
         };
@@ -3754,6 +3766,15 @@ export interface components {
                     [key: string]: unknown;
                 };
             };
+            /** @description The newest ten attempts, the oldest first. */
+            attemptLog: {
+                /** Format: date-time */
+                at: string;
+                statusCode: string | null;
+                error: string | null;
+                durationMs: number;
+                responseBody: string | null;
+            }[];
         };
         DeliveryDetailReply: {
             delivery: components["schemas"]["DeliveryDetail"];
@@ -3776,7 +3797,13 @@ export interface components {
         Endpoint: {
             /** Format: uuid */
             id: string;
+            /** @description Of Slack and Teams only the host: the path is their secret. */
             url: string;
+            /**
+             * @description What the receiver reads: the signed event (webhook), or a message for an incoming webhook of Slack or Teams.
+             * @enum {string}
+             */
+            kind: "webhook" | "slack" | "teams";
             events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
             /** @enum {string} */
             status: "active" | "paused";
@@ -3787,6 +3814,13 @@ export interface components {
              * @description Until this time deliveries are also signed with the previous secret.
              */
             previousSecretUntil: string | null;
+            failingSince: string | null;
+            /** @description Counts of the newest 50 deliveries; failed includes those that wait for a retry. */
+            recent: {
+                delivered: number;
+                failed: number;
+                pending: number;
+            };
             /** Format: date-time */
             createdAt: string;
         };
@@ -3794,7 +3828,13 @@ export interface components {
             endpoint: {
                 /** Format: uuid */
                 id: string;
+                /** @description Of Slack and Teams only the host: the path is their secret. */
                 url: string;
+                /**
+                 * @description What the receiver reads: the signed event (webhook), or a message for an incoming webhook of Slack or Teams.
+                 * @enum {string}
+                 */
+                kind: "webhook" | "slack" | "teams";
                 events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
                 /** @enum {string} */
                 status: "active" | "paused";
@@ -3805,6 +3845,13 @@ export interface components {
                  * @description Until this time deliveries are also signed with the previous secret.
                  */
                 previousSecretUntil: string | null;
+                failingSince: string | null;
+                /** @description Counts of the newest 50 deliveries; failed includes those that wait for a retry. */
+                recent: {
+                    delivered: number;
+                    failed: number;
+                    pending: number;
+                };
                 /** Format: date-time */
                 createdAt: string;
                 /** @description Signs every delivery. Only this response contains it. */
@@ -3818,6 +3865,11 @@ export interface components {
         EndpointInput: {
             url: string;
             events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+            /**
+             * @description What the receiver reads: the signed event (webhook), or a message for an incoming webhook of Slack or Teams.
+             * @enum {string}
+             */
+            kind?: "webhook" | "slack" | "teams";
         };
         EndpointList: {
             endpoints: components["schemas"]["Endpoint"][];

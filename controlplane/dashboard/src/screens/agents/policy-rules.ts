@@ -5,7 +5,7 @@ type AgentPolicy = NonNullable<Agent['policy']>;
 /** The rules for one provider. A missing field allows everything, an empty list nothing. */
 export type ProviderRules = AgentPolicy[string];
 
-export interface PolicyForm {
+interface PolicyForm {
   /** Off: the agent may make every call. */
   readonly isRestricted: boolean;
   readonly providers: AgentPolicy;
@@ -35,19 +35,3 @@ export function withModels(
   const next = names === null ? rest : { ...rest, [list]: names };
   return Object.keys(next).length === 0 ? others : { ...others, models: next };
 }
-
-/** What the agent may call at the provider, in one sentence. */
-export function describeRules({ calls, models, tools, resources, prompts }: ProviderRules): string {
-  const parts = [
-    calls === undefined ? 'all calls' : countOf(calls.length, 'call pattern'),
-    ...(models?.allow === undefined ? [] : [countOf(models.allow.length, 'model')]),
-    ...(models?.deny === undefined || models.deny.length === 0 ? [] : [`not ${countOf(models.deny.length, 'model')}`]),
-    ...(tools === undefined ? [] : ['rules for tools']),
-    ...(resources === undefined ? [] : ['rules for resources']),
-    ...(prompts === undefined ? [] : ['rules for prompts']),
-  ];
-  return parts.join(', ');
-}
-
-const countOf = (count: number, noun: string): string =>
-  `${count === 0 ? 'no' : count} ${noun}${count === 1 ? '' : 's'}`;
