@@ -62,7 +62,7 @@ bearer_token_env_var = "ACG_GATEWAY_TOKEN"
     expect(second).not.toContain('github-mcp');
   });
 
-  it('refuses a file that it cannot change safely', () => {
+  it('rejects a file that it cannot change safely', () => {
     expect(() => buildMcpConfig('vscode', [GITHUB], '{ // mine\n}')).toThrow('not plain JSON');
     expect(() => buildMcpConfig('cursor', [GITHUB], '[]')).toThrow('no JSON object');
     expect(() => buildMcpConfig('cursor', [GITHUB], '{"mcpServers":[]}')).toThrow('mcpServers is no object');
