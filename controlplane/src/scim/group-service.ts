@@ -12,7 +12,7 @@ import { type GroupChange, readGroup, readGroupChanges } from './protocol/group-
 const GROUPS_PER_ORG_MAX = 5_000;
 const UNKNOWN_IDS_SHOWN = 3;
 
-export interface GroupWithMembers extends store.ScimGroupRow {
+interface GroupWithMembers extends store.ScimGroupRow {
   /** Null: not asked for. */
   readonly members: readonly store.ScimGroupMember[] | null;
 }

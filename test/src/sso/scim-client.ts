@@ -1,7 +1,7 @@
 /** A directory that calls SCIM: requests in the forms of Entra ID and Okta. */
 import type { Member, TestControlPlane } from '../fixtures/control-plane.js';
 
-export interface ScimResponse {
+interface ScimResponse {
   readonly status: number;
   // biome-ignore lint/suspicious/noExplicitAny: a JSON document
   readonly body: any;
@@ -49,7 +49,7 @@ export async function callScim(
   };
 }
 
-export const PATCH_SCHEMA = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
+const PATCH_SCHEMA = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
 export const patchOf = (...Operations: readonly object[]) => ({ schemas: [PATCH_SCHEMA], Operations });
 /** How Entra ID deactivates, and how Okta does. */
 export const ENTRA_DISABLE = patchOf({ op: 'Replace', path: 'active', value: false });

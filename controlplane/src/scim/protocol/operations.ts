@@ -1,7 +1,7 @@
 /** The operations of a PATCH (RFC 7644 §3.5.2). Pure. */
 import { invalidValue, ScimProblem } from './errors.js';
 
-export interface Operation {
+interface Operation {
   readonly op: 'add' | 'replace' | 'remove';
   /** Null: `value` is an object of attributes. */
   readonly path: string | null;
