@@ -26,7 +26,7 @@ const dataplane: FolderRules = {
   'counters/redis/upgrade': ['counters/redis', 'counters/redis/client', 'counters/redis/script', 'limits'],
   'metering/reading': ['context', 'scan'],
   policy: ['context'],
-  mcp: ['context', 'policy', 'policy/body', 'scan'],
+  mcp: ['context', 'limits', 'policy', 'policy/body', 'scan'],
   'policy/reservation': ['context', 'policy/body', 'scan', 'scan/media'],
   'upstream/credentials': ['context'],
   counters: ['counters/memory', 'counters/redis', 'counters/redis/client', 'counters/redis/upgrade', 'limits'],
@@ -125,6 +125,7 @@ const controlplane: FolderRules = {
   limits: ['db'],
   throttling: ['db', 'domain'],
   vault: ['db'],
+  'vault/key-services': ['vault'],
   'billing/apis': ['billing/report'],
   http: ['db', 'domain'],
   'providers/catalogue': ['domain', 'http'],
@@ -304,7 +305,7 @@ const base: FolderRules = {
   egress: [''],
   fairness: [''],
   policy: [],
-  pricing: [],
+  pricing: ['policy'],
   dns: ['egress', 'fairness'],
   dialer: ['dns', 'egress'],
 };
@@ -395,7 +396,14 @@ const dashboard: FolderRules = {
 
 /** Composition folders of a plane; they may import any folder. */
 export const COMPOSITION_FOLDERS: Readonly<Record<string, readonly string[]>> = {
-  controlplane: ['composition', 'manage-data-planes', 'override-fleet-circuit', 'rebook-records', 'rotate-master-key'],
+  controlplane: [
+    'composition',
+    'manage-data-planes',
+    'override-fleet-circuit',
+    'rebook-records',
+    'rotate-master-key',
+    'wrap-master-key',
+  ],
 };
 
 export const FOLDER_RULES: Readonly<Record<string, FolderRules>> = {
