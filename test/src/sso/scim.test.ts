@@ -258,7 +258,7 @@ test('requests that break a rule get an error of SCIM and change nothing', async
   ];
   for (const [method, target, body, status, scimType] of cases) {
     const response = await directory.call(method, target, body);
-    expect({ method, target, body, ...response }).toMatchObject({
+    expect({ method, target, sent: body, ...response }).toMatchObject({
       status,
       contentType: 'application/scim+json; charset=utf-8',
       body: {
