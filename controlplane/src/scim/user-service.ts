@@ -112,7 +112,7 @@ export class ScimUserService {
 
 type Member = NonNullable<Awaited<ReturnType<typeof loadMember>>>;
 
-/** The member whom the user of the directory stands for; null: none yet. */
+/** The member of that user of the directory; null: none yet. */
 async function findMember(tx: Tx, { orgId }: DirectoryActor, row: store.ScimUserRow): Promise<Member | null> {
   const userId = row.userId ?? (await store.bindToMember(tx, orgId, row.id));
   return userId === null ? null : loadMember(tx, orgId, userId);

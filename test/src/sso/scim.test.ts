@@ -1,4 +1,4 @@
-/** SCIM: what a directory may do to memberships, and what nobody gains by it. */
+/** SCIM: what a directory may do to memberships, and attacks that gain nothing by it. */
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { type Member, useControlPlane } from '../fixtures/control-plane.js';
@@ -122,7 +122,7 @@ test('a user of the directory opens nothing: no account, no membership, no invit
   expect(await sql()`select 1 from users where email = 'nobody@example.com'`).toEqual([]);
 });
 
-test('a member whom an administrator removed does not come back by active true', async () => {
+test('a member that an administrator removed does not come back by active true', async () => {
   const { owner, orgId, directory } = await createOrganization();
   const member = await plane().createMember('member', orgId);
   const id = await provision(directory, member);
@@ -182,7 +182,7 @@ test('the token of another organization, a deleted one, one of a deleted organiz
   expect((await foreign.directory.call('GET', '/Users')).status).toBe(401);
 });
 
-test('tokens: owners create at most five, nobody lists a secret, and each is hashed', async () => {
+test('tokens: owners create at most five, no list has a secret, and each is hashed', async () => {
   const { owner, orgId, directory } = await createOrganization();
   const admin = await plane().createMember('admin', orgId);
   expect((await admin.call('POST', '/v1/scim/tokens', { name: 'x' })).status).toBe(403);
