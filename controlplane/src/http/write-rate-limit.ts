@@ -56,11 +56,10 @@ function bucketOf(buckets: LRUCache<string, TokenBucket>, key: string, nowMs: nu
 export function addWriteRateLimit(app: FastifyInstance): void {
   const limiter = new WriteRateLimiter();
   app.addHook('preHandler', async (request) => {
-    const { access = 'public', ownWriteLimit } = request.routeOptions.config;
-    if (ownWriteLimit === true || access === 'public' || access === 'session' || FREE_METHODS.has(request.method))
-      return;
-    const { orgId, userId, token } = request.actor;
-    limiter.consume(orgId, token?.id ?? userId, bodyBytesOf(request), performance.now());
+    const { tenant, routeOptions, method } = request;
+    const { access, ownWriteLimit } = routeOptions.config;
+    if (tenant === null || access === 'session' || ownWriteLimit === true || FREE_METHODS.has(method)) return;
+    limiter.consume(tenant.orgId, tenant.callerId, bodyBytesOf(request), performance.now());
   });
 }
 
