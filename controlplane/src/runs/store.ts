@@ -60,7 +60,7 @@ const stateColumn = (sql: Sql | Tx) => sql`
 const columns = (sql: Sql | Tx) => sql`
   r.id, r.agent_id as "agentId", a.name as "agentName", a.project_id as "projectId", r.root_id as "rootId", r.ancestors,
   r.label, ${stateColumn(sql)} as state, r.budget_cents as "budgetCents", s.spent_nanos as "spentNanos",
-  (select coalesce(sum(b.calls), 0) from budget_spend b where b.budget_id = r.id) as calls, (select count(*) from runs c where c.ancestors[1] = r.id and c.ancestors <> '{}') as "subRuns",
+  (select coalesce(sum(b.calls), 0)::bigint from budget_spend b where b.budget_id = r.id) as calls, (select count(*) from runs c where c.ancestors[1] = r.id and c.ancestors <> '{}') as "subRuns",
   r.policy, r.key_prefix as "keyPrefix", r.created_at as "createdAt", r.expires_at as "expiresAt",
   coalesce(r.ended_at, case when r.expires_at <= now() then r.expires_at end) as "endedAt"`;
 
