@@ -29,5 +29,6 @@ export function describeRejectedCall(
     model: redactGatewayTokens(model).slice(0, MODEL_CHARS_MAX),
     tool: redactGatewayTokens(tool).slice(0, MODEL_CHARS_MAX),
     clientNetwork: toClientNetworkKey(clientAddress),
+    budgetId: rejection.budgetId ?? '',
   };
 }

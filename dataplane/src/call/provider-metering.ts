@@ -176,6 +176,9 @@ function toDeferredUsageCallFields({ request, admission, routed: { context, upst
     providerSlug: upstream.providerSlug,
     startedAtMs: request.startedAtMs,
     month: calendarWindowAt('month', admission.result!.admittedAtSec).name,
+    day: calendarWindowAt('day', admission.result!.admittedAtSec).name,
+    runId: context.runId,
+    tags: admission.tags.join(),
   };
 }
 

@@ -40,6 +40,7 @@ export function decodeContext(message: IAgentContext, builtInProviders = NO_PROV
     agentSlug: message.agentSlug ?? '',
     agentStatus: requireOneOf(message.agentStatus, STATUSES, 'agent_status'),
     agentLimits: decodeLimits(message, agentId),
+    runId: message.runId ?? '',
     upstreams: new Map(
       (message.upstreams ?? []).map((one) => [requireText(one.providerSlug, 'slug'), decodeUpstream(one)]),
     ),
