@@ -194,6 +194,7 @@ local function append_to_log(key, footer, time, admitted, check, is_new)
   end
 end
 
+local KEPT_SEC_MIN = 3600 -- for totals that arrive late or again
 -- Of each spend item. `others` is nil where the item takes no reservations.
 local previous, spent, is_first, reserved, others, granted, released = {}, {}, {}, {}, {}, {}, {}
 local spends, checks, spend_replies, check_replies = request.spends or {}, request.checks or {}, {}, {}
@@ -304,7 +305,7 @@ for i = 1, #spends do
     local own = pack_struct(RESERVATION, field, now + request.lease, generation, granted[i], released[i])
     call('HSET', KEYS[key], 'reservations', others[i] .. own)
   end
-  if is_first[i] then call('EXPIREAT', KEYS[key], kept_until) end
+  if is_first[i] then call('EXPIRE', KEYS[key], max(KEPT_SEC_MIN, ceil(kept_until - now / 1000000))) end
   spend_replies[i] = format('[%d,%d,%d]', previous[i], spent[i], reserved[i])
 end
 return format('{"now":%d,"spends":[%s],"checks":[%s]}', now, table.concat(spend_replies, ','), table.concat(check_replies, ','))
