@@ -120,8 +120,6 @@ class AccessState {
   revoked = false;
 }
 
-const NO_TAGS: readonly string[] = Object.freeze([]);
-
 /** What the call took before it is forwarded. Filled in phase ROUTED; valid until the call is settled or rejected. */
 class AdmissionState implements SlotHolder {
   /** The organization whose slot the call holds; null: it holds none. */
@@ -141,7 +139,7 @@ class AdmissionState implements SlotHolder {
   /** Request to an object store. Planned before admission, so that a request that cannot be sent consumes nothing. */
   objectRequest: ObjectRequest | null = null;
   /** Tags of the call, `key=value` each, sorted. */
-  tags: readonly string[] = NO_TAGS;
+  tags: readonly string[] = [];
   /** The limits that apply to the call; null: not computed in the current context. See `getCallLimits`. */
   limits: AgentLimits | null = null;
   /** The latest admission; null: the limits have not admitted the call. */

@@ -11,7 +11,7 @@ export type BudgetScope = 'agent' | 'project' | 'org' | 'run';
 /** `total`: all months together; of a run its only window. */
 export type BudgetWindowKind = 'day' | 'week' | 'month' | 'total';
 /** `soft`: rejects calls once it is spent. `hard`: admission reserves a call's maximum cost. `audit`: never rejects. */
-export type BudgetMode = 'soft' | 'hard' | 'audit';
+type BudgetMode = 'soft' | 'hard' | 'audit';
 
 /** The ledger's figures for a row in one window. */
 export interface LedgerSpend {
@@ -108,7 +108,7 @@ export class BudgetRow {
     return this.#modelRule === null || models === null || models.some((model) => this.#modelRule!.allows(model));
   }
 
-  /** Limit on the spend of {@link windowsAt}. Negative when closed months have used up more than the budget. */
+  /** Limit on the spend of {@link windowsAt}. Negative when closed months have used up more. */
   get openLimitNanos(): number {
     return this.limitNanos - this.closedNanos;
   }
@@ -142,7 +142,7 @@ export class BudgetRow {
     return windows;
   }
 
-  /** When the window of an instant ends, Unix seconds; null: the spend never starts anew. */
+  /** When the window of an instant ends, Unix seconds; null: never. */
   resetsAtSec(unixSec: number): number | null {
     return this.window === 'total' ? null : this.windowsAt(unixSec)[0]!.endSec;
   }

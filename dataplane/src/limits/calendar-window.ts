@@ -7,7 +7,7 @@ import { DAY_MS } from '@acg/base/time-and-money-units';
 const MS_PER_SECOND = 1000;
 const DAY_SEC = DAY_MS / MS_PER_SECOND;
 
-export type CalendarUnit = 'day' | 'week' | 'month';
+type CalendarUnit = 'day' | 'week' | 'month';
 
 export interface BudgetWindow {
   /** Unix seconds of the first moment. */

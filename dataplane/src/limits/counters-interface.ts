@@ -29,8 +29,8 @@ export interface Admission {
   /** The budget row that rejected the request; null = none, or another limit. */
   readonly rejectedByBudget: BudgetRow | null;
   /**
-   * When the rejecting check admits the next request, Unix seconds; 0 when admitted, and of a budget that never starts
-   * anew.
+   * When the rejecting check admits the next request, Unix seconds; 0 when admitted, and of a budget without a
+   * window.
    */
   readonly retryAtSec: number;
   /** Limits and rows in audit mode that would have rejected the request, `rpm,budget:<id>`; `''` = none. */

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { previousSpendKey } from '@acg/dataplane/counters/redis/upgrade/layout-upgrade';
+import { previousSpendKey } from '@acg/dataplane/counters/redis/upgrade/previous-budgets';
 import { calendarWindowAt } from '@acg/dataplane/limits/calendar-window';
 import { request as send } from 'undici';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -3,7 +3,8 @@
  * under load, one replaced after the other, then only the present keys. Hard budgets hold throughout.
  */
 import { RedisCounters } from '@acg/dataplane/counters/redis/redis-counters';
-import { LayoutUpgrade, previousSpendKey } from '@acg/dataplane/counters/redis/upgrade/layout-upgrade';
+import { LayoutUpgrade } from '@acg/dataplane/counters/redis/upgrade/layout-upgrade';
+import { previousSpendKey } from '@acg/dataplane/counters/redis/upgrade/previous-budgets';
 import type { AgentLimits } from '@acg/dataplane/limits/agent-limits';
 import { calendarWindowAt } from '@acg/dataplane/limits/calendar-window';
 import type { LayoutStage } from '@acg/dataplane/limits/counters-interface';

@@ -3,7 +3,7 @@
  * organization. Runs that release's script (admit.lua in this folder) on one Redis server.
  */
 import { readFileSync } from 'node:fs';
-import { previousSpendKey } from '@acg/dataplane/counters/redis/upgrade/layout-upgrade';
+import { previousSpendKey } from '@acg/dataplane/counters/redis/upgrade/previous-budgets';
 import type { AgentLimits } from '@acg/dataplane/limits/agent-limits';
 import { calendarWindowAt } from '@acg/dataplane/limits/calendar-window';
 import type { Redis } from 'ioredis';

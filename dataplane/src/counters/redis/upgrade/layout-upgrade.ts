@@ -23,10 +23,11 @@ import type {
   Settlement,
 } from '../../../limits/counters-interface.js';
 import { LIMIT_TABLE, RPM_ROW } from '../../../limits/limit-table.js';
-import { createUncheckedAdmission } from '../admission-batch.js';
+import { createUncheckedAdmission } from '../admission-replies.js';
 import type { RedisClient } from '../client/redis-client.js';
 import type { RedisCounters } from '../redis-counters.js';
 import { RESERVATION_LEASE_MS } from '../script/admit-script.js';
+import { enforcedOf, monthAt, plainOf, previousSpendKey } from './previous-budgets.js';
 import { PreviousScope, type PreviousVerdict } from './previous-scope.js';
 
 const PREVIOUS_SPEND_SCRIPT = readFileSync(new URL('./previous-spend.lua', import.meta.url), 'utf8');
@@ -37,22 +38,6 @@ const SCOPES_MAX = 100_000;
 const EVICTION_CANDIDATES = 8;
 /** Begins the fields of this release in the previous layout. Their spend is in the present one under another name. */
 const OWN_FIELD_PREFIX = '+';
-
-/** Key of a scope's month in the previous layout. */
-export function previousSpendKey(
-  { scope, scopeId: id }: Pick<BudgetRow, 'scope' | 'scopeId'>,
-  { name }: BudgetWindow,
-): string {
-  const hashTag = scope === 'project' ? `p:${id}` : scope === 'org' ? `o:${id}` : id;
-  return `acg:{${hashTag}}:m:${name}`;
-}
-
-/** The previous layout knows the plain monthly budgets only. */
-const plainOf = (rows: readonly BudgetRow[]): readonly BudgetRow[] => rows.filter(({ isPlain }) => isPlain);
-/** The plain monthly budgets that reject calls. */
-const enforcedOf = ({ checkedBudgets }: AgentLimits): readonly BudgetRow[] =>
-  plainOf(checkedBudgets).filter(({ mode }) => mode !== 'audit');
-const monthAt = (row: BudgetRow, unixSec: number): BudgetWindow => row.windowsAt(unixSec)[0]!;
 
 export class LayoutUpgrade implements Counters {
   readonly kind = 'redis';
