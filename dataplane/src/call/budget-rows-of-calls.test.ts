@@ -37,7 +37,10 @@ afterEach(async () => {
 
 function use(budgets: readonly (typeof ALL)[], upstreamChanges: object = METERED): void {
   const agentLimits = createTestLimits({ agentId: 'agent-1', budgets });
-  const context = createContext([createUpstream(upstream.origin, upstreamChanges)], { agentLimits, runId: 'run-1' });
+  const context = createContext([createUpstream(upstream.origin, upstreamChanges)], {
+    agentLimits,
+    runIds: ['run-1', 'run-0'],
+  });
   gateway.lookup = { context, rejection: null };
 }
 

@@ -11,6 +11,7 @@ import type { UsageReading } from '../metering/reading/response-usage-meter-inte
 import type { CallCost } from '../pricing/call-cost-calculator.js';
 import type { CallMetering } from './call-metering-interface.js';
 import type { RoutedExchange } from './exchange.js';
+import { findCalledTool } from './mcp-call.js';
 import type { PendingDecodes } from './pending-decodes.js';
 import { redactAndTruncatePath, redactGatewayTokens } from './redact-gateway-tokens.js';
 
@@ -187,7 +188,7 @@ function buildUsageRecord(exchange: RoutedExchange, reading: UsageReading | null
     model: redactGatewayTokens(
       exchange.metering.deferredUsage?.model ?? reading?.model ?? exchange.metering.requestModel ?? '',
     ),
-    tool: redactGatewayTokens(findTool(exchange)),
+    tool: redactGatewayTokens(findCalledTool(exchange.admission.mcp)),
     tokensInUncached: reading?.tokensInUncached ?? 0,
     tokensCacheRead: reading?.tokensCacheRead ?? 0,
     tokensCacheWrite: reading?.tokensCacheWrite ?? 0,
@@ -210,7 +211,7 @@ function buildUsageRecord(exchange: RoutedExchange, reading: UsageReading | null
     ...describeAdmission(exchange),
     lined: exchange.metering.deferredUsage !== null,
     tags: exchange.admission.tags.join(),
-    runId: context.runId,
+    runId: context.runIds[0] ?? '',
   };
   const statedCostNanos = reading?.extras.statedCostNanos ?? null;
   if (statedCostNanos !== null) record.statedCostNanos = statedCostNanos;
@@ -237,12 +238,6 @@ const NOT_ADMITTED = { month: '', day: '', budgetRows: '', wouldReject: '' } as 
 /** `<id>@<window>,…` of the rows that counted a call; the plain monthly ones have no id. */
 const listBudgetRows = ({ budgets }: AgentLimits, admittedAtSec: number): string =>
   budgets.flatMap((row) => (row.isPlain ? [] : `${row.id}@${row.windowsAt(admittedAtSec)[0]!.name}`)).join();
-
-/** The tool of an MCP server that the call names; `''`: none. */
-function findTool({ admission: { mcp } }: RoutedExchange): string {
-  const message = mcp?.message ?? null;
-  return message !== null && message.method === 'tools/call' ? (message.name ?? '') : '';
-}
 
 /** Reads the caller's trace context; the control plane validates it. */
 function findTraceparent(headers: readonly string[]): string {

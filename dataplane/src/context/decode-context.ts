@@ -24,6 +24,7 @@ const USAGE_FORMATS = [
 ] as const satisfies readonly UsageFormat[];
 
 const NO_PROVIDERS: ReadonlySet<string> = new Set();
+const NO_RUNS: readonly string[] = Object.freeze([]);
 const NO_ORIGINS: ReadonlyMap<string, Upstream> = new Map();
 
 /** `builtInProviders`: slugs that exist for every organization. */
@@ -40,7 +41,7 @@ export function decodeContext(message: IAgentContext, builtInProviders = NO_PROV
     agentSlug: message.agentSlug ?? '',
     agentStatus: requireOneOf(message.agentStatus, STATUSES, 'agent_status'),
     agentLimits: decodeLimits(message, agentId),
-    runId: message.runId ?? '',
+    runIds: message.runId ? [message.runId, ...(message.runAncestors ?? [])] : NO_RUNS,
     upstreams: new Map(
       (message.upstreams ?? []).map((one) => [requireText(one.providerSlug, 'slug'), decodeUpstream(one)]),
     ),
@@ -143,7 +144,7 @@ const decodeUsageRules = (rules: readonly IUsageRule[]) =>
     format: requireOneOf(format, USAGE_FORMATS, 'usage_format'),
   }));
 
-function decodePolicy({ closed, calls, models, tools, resources, prompts }: ICallPolicy): CallPolicy {
+function decodePolicy({ closed, calls, models, tools, resources, prompts, toolLimits }: ICallPolicy): CallPolicy {
   return {
     closed: closed ?? false,
     calls: calls ? (calls.patterns ?? []) : null,
@@ -156,6 +157,9 @@ function decodePolicy({ closed, calls, models, tools, resources, prompts }: ICal
             prompts: decodePatterns(prompts),
           },
         }
+      : {}),
+    ...(toolLimits?.length
+      ? { toolLimits: toolLimits.map(({ tool, rpm }) => ({ tool: tool ?? '', rpm: rpm ?? 0 })) }
       : {}),
   };
 }

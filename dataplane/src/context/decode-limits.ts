@@ -2,6 +2,7 @@
  * Decodes limits, budget rows and their spend from the wire. A missing limit has its default; it is never unlimited by
  * omission.
  */
+import { BUDGET_ROW_MODES, BUDGET_WINDOWS } from '@acg/base/budget-rows';
 import { DAY_MS, NANOS_PER_CENT } from '@acg/base/time-and-money-units';
 import type { IAgentContext, IBudget, ILimit } from '@acg/proto/messages';
 import { type AgentLimits, createAgentLimits, DEFAULT_MAX_OUTPUT_TOKENS } from '../limits/agent-limits.js';
@@ -17,8 +18,6 @@ const LEGACY_FIELDS: Readonly<Record<string, (message: IAgentContext) => number 
 };
 
 const SCOPES = ['agent', 'project', 'org', 'run'] as const;
-const WINDOWS = ['day', 'week', 'month', 'total'] as const;
-const MODES = ['soft', 'hard', 'audit'] as const;
 /** Calls of a run end with it; this is for those that report their cost late. */
 const RUN_KEPT_AFTER_END_SEC = 600;
 /** For a run without an end: the longest time that a run may take, and a day. */
@@ -78,8 +77,8 @@ function decodePlainBudget(
 function decodeBudget(message: IBudget): BudgetRow | null {
   const { id, scopeId } = message;
   const scope = SCOPES.find((one) => one === message.scope);
-  const budgetWindow = WINDOWS.find((one) => one === message.window);
-  const mode = MODES.find((one) => one === message.mode);
+  const budgetWindow = BUDGET_WINDOWS.find((one) => one === message.window);
+  const mode = BUDGET_ROW_MODES.find((one) => one === message.mode);
   if (!id || !scopeId || scope === undefined || budgetWindow === undefined || mode === undefined) return null;
   const keptUntilSec = message.endsAtMs
     ? Math.ceil(message.endsAtMs / 1000) + RUN_KEPT_AFTER_END_SEC

@@ -70,7 +70,8 @@ export function limitsOfCall(
   tags: readonly string[],
 ): AgentLimits {
   if (!limits.hasFilters) return limits;
-  const counting = limits.budgets.map((row) => row.countsCall(models, tags));
+  const tagText = tags.join();
+  const counting = limits.budgets.map((row) => row.countsCall(models, tagText));
   const key = counting.map(Number).join('');
   let known = selections.get(limits);
   if (known === undefined) {

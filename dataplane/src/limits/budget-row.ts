@@ -3,15 +3,15 @@
  * each window. Rows are created once per context and shared by all of its calls. The plain monthly budgets, which have
  * columns of their own in the limit table, are rows like all others. Money is integer nano-dollars.
  */
-import { ModelRule } from '@acg/base/policy/model-rule';
+import {
+  type BudgetRowMode,
+  type BudgetWindow as BudgetWindowKind,
+  compileBudgetRowFilter,
+} from '@acg/base/budget-rows';
 import { type BudgetWindow, calendarWindowAt, createRunWindow } from './calendar-window.js';
 import { UNLIMITED } from './limit-table.js';
 
 export type BudgetScope = 'agent' | 'project' | 'org' | 'run';
-/** `total`: all months together; of a run its only window. */
-export type BudgetWindowKind = 'day' | 'week' | 'month' | 'total';
-/** `soft`: rejects calls once it is spent. `hard`: admission reserves a call's maximum cost. `audit`: never rejects. */
-type BudgetMode = 'soft' | 'hard' | 'audit';
 
 /** The ledger's figures for a row in one window. */
 export interface LedgerSpend {
@@ -30,10 +30,12 @@ export interface BudgetRowInput {
   readonly scopeId: string;
   /** Row of the limit table; -1: not a plain monthly row. */
   readonly tableRow: number;
+  /** `total`: all months together; of a run its only window. */
   readonly window: BudgetWindowKind;
   /** UNLIMITED: spend is counted only, so that a budget set in mid-month starts from the month's spend. */
   readonly limitNanos: number;
-  readonly mode: BudgetMode;
+  /** `soft`: rejects calls once it is spent. `hard`: admission reserves a call's maximum cost. `audit`: never rejects. */
+  readonly mode: BudgetRowMode;
   /** Patterns of models; empty: calls of every model. */
   readonly models: readonly string[];
   /** `key=value` that a call must carry; `''`: every call. */
@@ -58,14 +60,14 @@ export class BudgetRow {
   readonly tableRow: number;
   readonly window: BudgetWindowKind;
   readonly limitNanos: number;
-  readonly mode: BudgetMode;
+  readonly mode: BudgetRowMode;
   readonly models: readonly string[];
   readonly tag: string;
   readonly ledger: readonly LedgerSpend[];
   readonly closedNanos: number;
   /** See {@link spendName}. */
   readonly name: string;
-  readonly #modelRule: ModelRule | null;
+  readonly #matches: ReturnType<typeof compileBudgetRowFilter>;
   readonly #runWindow: readonly BudgetWindow[] | null;
   /** Of the last instant: nearly all callers need the current windows. */
   #windows: readonly BudgetWindow[] = [];
@@ -84,7 +86,7 @@ export class BudgetRow {
     this.closedNanos = input.closedNanos;
     const isScopeItself = input.id === '' || input.scope === 'run';
     this.name = isScopeItself ? spendName(input.scope, input.scopeId) : spendName('budget', input.id);
-    this.#modelRule = input.models.length === 0 ? null : new ModelRule({ allow: input.models, deny: [] });
+    this.#matches = compileBudgetRowFilter(input);
     this.#runWindow = input.scope === 'run' ? [createRunWindow(input.keptUntilSec)] : null;
   }
 
@@ -99,13 +101,14 @@ export class BudgetRow {
 
   /** Some calls of the agent do not count. */
   get isFiltered(): boolean {
-    return this.#modelRule !== null || this.tag !== '';
+    return this.models.length > 0 || this.tag !== '';
   }
 
-  /** `models` null: the call counts for every model. */
-  countsCall(models: readonly string[] | null, tags: readonly string[]): boolean {
-    if (this.tag !== '' && !tags.includes(this.tag)) return false;
-    return this.#modelRule === null || models === null || models.some((model) => this.#modelRule!.allows(model));
+  /** `models` null: rows of every model count the call; empty: none of them. `tags`: `key=value,…`. */
+  countsCall(models: readonly string[] | null, tags: string): boolean {
+    if (models === null) return this.#matches('', tags);
+    if (models.length === 0) return this.models.length === 0 && this.#matches('', tags);
+    return models.some((model) => this.#matches(model, tags));
   }
 
   /** Limit on the spend of {@link windowsAt}. Negative when closed months have used up more. */

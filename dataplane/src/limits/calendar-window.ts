@@ -2,6 +2,7 @@
  * Windows of budgets, in UTC. An instant belongs to exactly one window of each calendar unit. A call belongs to the
  * windows of its admission by the store's clock, also when it ends in a later window (docs/contract.md#limits).
  */
+import { isoWeekOf, utcDayOf } from '@acg/base/budget-rows';
 import { DAY_MS } from '@acg/base/time-and-money-units';
 
 const MS_PER_SECOND = 1000;
@@ -83,15 +84,13 @@ export function parseCalendarWindow(text: string): BudgetWindow | null {
 
 /** `day`: whole days since 1970. */
 function dayWindow(day: number): BudgetWindow {
-  return shortWindow(day, 1, new Date(day * DAY_MS).toISOString().slice(0, 10));
+  return shortWindow(day, 1, utcDayOf(day * DAY_MS));
 }
 
-/** The ISO week of a day: it begins on Monday, and its Thursday decides the year. */
+/** The ISO week of a day, which begins on Monday. */
 function weekWindow(day: number): BudgetWindow {
   const monday = day - ((((day + 3) % 7) + 7) % 7); // 1 January 1970 was a Thursday
-  const year = new Date((monday + 3) * DAY_MS).getUTCFullYear();
-  const week = Math.floor((monday + 3 - Date.UTC(year, 0) / DAY_MS) / 7) + 1;
-  return shortWindow(monday, 7, `${String(year).padStart(4, '0')}-W${String(week).padStart(2, '0')}`);
+  return shortWindow(monday, 7, isoWeekOf(utcDayOf(monday * DAY_MS)));
 }
 
 function shortWindow(firstDay: number, days: number, name: string): BudgetWindow {

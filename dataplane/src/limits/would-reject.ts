@@ -9,6 +9,9 @@ export function nameBudgetInAudit({ id, scope }: BudgetRow): string {
   return scope === 'agent' ? 'budget' : `${scope}_budget`;
 }
 
+/** Position of a budget among `checkedBudgets` by its number in a verdict, which begins at -2; negative: no budget. */
+export const toBudgetPosition = (number: number): number => -2 - number;
+
 /**
  * `pairs`: numbers of limits, see `AdmitVerdict`, each with how many requests fit in it. `at`: position of the request,
  * from 0.
@@ -18,7 +21,9 @@ export function listWouldReject(limits: AgentLimits, pairs: readonly number[], a
   for (let i = 0; i < pairs.length; i += 2) {
     const number = pairs[i]!;
     if (at < pairs[i + 1]!) continue;
-    names.push(number > 0 ? LIMIT_TABLE[number - 1]!.type : nameBudgetInAudit(limits.checkedBudgets[-number - 1]!));
+    names.push(
+      number > 0 ? LIMIT_TABLE[number - 1]!.type : nameBudgetInAudit(limits.checkedBudgets[toBudgetPosition(number)]!),
+    );
   }
   return names.join();
 }

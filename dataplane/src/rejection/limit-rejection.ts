@@ -1,9 +1,16 @@
 /** Builds the 429 rejection of a limit or a budget row. */
 import { rejectionReason } from '@acg/base/limit-definitions';
 import type { AgentLimits } from '../limits/agent-limits.js';
-import { type BudgetRow, type BudgetScope, type BudgetWindowKind, describeBudgetRow } from '../limits/budget-row.js';
-import type { Admission } from '../limits/counters-interface.js';
-import { LIMIT_TABLE, type LimitRow, nanosToCents, toDisplayValue } from '../limits/limit-table.js';
+import { type BudgetRow, type BudgetScope, describeBudgetRow } from '../limits/budget-row.js';
+import type { Admission, ToolRate } from '../limits/counters-interface.js';
+import {
+  LIMIT_TABLE,
+  type LimitRow,
+  nanosToCents,
+  RPM_ROW,
+  TOOL_RATE_ROW,
+  toDisplayValue,
+} from '../limits/limit-table.js';
 import {
   computeRetryAfterSec,
   NO_RETRY_HEADERS,
@@ -16,8 +23,14 @@ import {
 const RETRY_AFTER_SEC_MAX = 60;
 
 /** Null: the call was admitted. `limits`: of the call. */
-export function createLimitRejection(admission: Admission, limits: AgentLimits, nowMs: number): Rejection | null {
+export function createLimitRejection(
+  admission: Admission,
+  limits: AgentLimits,
+  nowMs: number,
+  toolRate: ToolRate | null = null,
+): Rejection | null {
   const { rejectedByBudget, rejectedByRow } = admission;
+  if (rejectedByRow === TOOL_RATE_ROW) return createToolRateRejection(toolRate!, admission.retryAtSec, nowMs);
   if (rejectedByBudget !== null) return createBudgetRejection(rejectedByBudget, admission);
   if (rejectedByRow < 0) return null;
   const row = LIMIT_TABLE[rejectedByRow]!;
@@ -39,6 +52,15 @@ function createRateLimitRejection(row: LimitRow, limit: number, resetAt: number,
   else headers.push(...NO_RETRY_HEADERS);
   const facts = { limitType: row.type, limit, remaining: 0, resetAt };
   return buildLimitRejection(rejectionReason(row), row.message, facts, headers);
+}
+
+const TOOL_RATE_MESSAGE = 'Rate limit exceeded: too many requests for this tool in a minute.';
+
+function createToolRateRejection({ pattern, rpm }: ToolRate, resetAt: number, nowMs: number): Rejection {
+  const row = LIMIT_TABLE[RPM_ROW]!;
+  const { headers } = createRateLimitRejection(row, rpm, resetAt, nowMs);
+  const facts = { limitType: row.type, scope: 'tool', tool: pattern, limit: rpm, remaining: 0, resetAt };
+  return buildLimitRejection('rpm_tool', TOOL_RATE_MESSAGE, facts, headers);
 }
 
 /** Sends no X-RateLimit-* headers. Only a reservation that other reservations block may succeed soon. */
@@ -80,7 +102,7 @@ const SCOPE_NAMES: Readonly<Record<BudgetScope, string>> = {
   org: 'the organization',
   run: 'the run',
 };
-const WINDOW_NAMES: Readonly<Record<BudgetWindowKind, string>> = {
+const WINDOW_NAMES: Readonly<Record<BudgetRow['window'], string>> = {
   day: 'daily ',
   week: 'weekly ',
   month: 'monthly ',

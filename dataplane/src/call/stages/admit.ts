@@ -6,8 +6,9 @@
 
 import { WINDOW_MS } from '@acg/base/limit-definitions';
 import type { AgentLimits } from '../../limits/agent-limits.js';
-import type { Admission, Counters } from '../../limits/counters-interface.js';
+import type { Admission, Counters, ToolRate } from '../../limits/counters-interface.js';
 import { DEFAULT_WINDOW_LENGTHS_MS } from '../../limits/limit-table.js';
+import { findToolRate } from '../../mcp/tool-rate.js';
 import { createLimitRejection } from '../../rejection/limit-rejection.js';
 import { REJECTIONS } from '../../rejection/rejections.js';
 import { computeNeededReservation } from '../../reservation/compute-reservation.js';
@@ -15,6 +16,7 @@ import { getCallLimits } from '../call-limits.js';
 import type { CallMetering } from '../call-metering-interface.js';
 import type { DialLimiter } from '../dial-limiter.js';
 import { Phase, type RoutedExchange } from '../exchange.js';
+import { findCalledTool } from '../mcp-call.js';
 import { type Advance, DONE, NEXT, type RoutedStage, type StageResult, WAIT } from '../pipeline.js';
 import { findAdmittedLimits, releaseLateReservation, releaseReservation } from '../settle.js';
 
@@ -42,7 +44,7 @@ export function createAdmitStage(
     const rejection =
       admission.outcome === 'unchecked' && limits.rejectsUnchecked
         ? REJECTIONS.limitsUnavailable
-        : createLimitRejection(admission, limits, Date.now());
+        : createLimitRejection(admission, limits, Date.now(), rateOfTool(exchange));
     if (rejection !== null) {
       exchange.reject(rejection);
       return DONE;
@@ -68,7 +70,9 @@ export function createAdmitStage(
     const reservationNanos = Math.max(0, neededNanos - carriedNanos);
     let waiting = false;
     let result: StageResult = WAIT;
-    counters.admit({ limits, providerSlug: exchange.routed.upstream.providerSlug, reservationNanos }, (admission) => {
+    const { providerSlug } = exchange.routed.upstream;
+    const toolRate = rateOfTool(exchange);
+    counters.admit({ limits, providerSlug, reservationNanos, toolRate }, (admission) => {
       if (!waiting) {
         result = decide(exchange, attempt, admission);
       } else if (!exchange.hasEnded) {
@@ -113,6 +117,9 @@ const listHardWindows = ({ checkedBudgets }: AgentLimits, unixSec: number): stri
     .filter(({ mode }) => mode === 'hard')
     .map((row) => `${row.name}@${row.windowsAt(unixSec)[0]!.name}`)
     .join();
+
+const rateOfTool = (exchange: RoutedExchange): ToolRate | null =>
+  findToolRate(exchange.routed.upstream.policy, findCalledTool(exchange.admission.mcp));
 
 /** Nothing was sent under the last admission, because its connection had closed, and the next one stands soon enough. */
 const isStillAdmitted = ({ admission: { unusedSincePerfMs } }: RoutedExchange): boolean =>

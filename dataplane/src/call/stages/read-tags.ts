@@ -2,12 +2,12 @@
  * Reads the tags of a call: `x-gateway-tag: key=value`, several headers or one with commas (docs/contract.md#tags). Tags
  * are the caller's claim. The header never goes upstream, like every `x-gateway-` header.
  */
+import { TAG_PATTERN } from '@acg/base/budget-rows';
 import { REJECTIONS } from '../../rejection/rejections.js';
 import { DONE, NEXT, type RoutedStage } from '../pipeline.js';
 
 const TAGS_MAX = 4;
-/** Printable ASCII without commas, which separate tags. */
-const TAG = /^([a-z0-9_]{1,32})=[\x20-\x2b\x2d-\x7e]{1,64}$/;
+const TAG = new RegExp(TAG_PATTERN);
 
 export const readTags: RoutedStage = (exchange) => {
   const { headers } = exchange.request;
@@ -31,8 +31,8 @@ function parseTags(headers: readonly string[], from: number): readonly string[] 
     if (headers[i] !== 'x-gateway-tag') continue;
     for (const part of headers[i + 1]!.split(',')) {
       const tag = part.trim();
-      const key = TAG.exec(tag)?.[1];
-      if (key === undefined || tags.has(key) || tags.size === TAGS_MAX) return null;
+      const key = tag.slice(0, tag.indexOf('='));
+      if (!TAG.test(tag) || tags.has(key) || tags.size === TAGS_MAX) return null;
       tags.set(key, tag);
     }
   }

@@ -4,7 +4,7 @@
  *   { agent {id, name, slug, status}, limits {rpm, …, budgetCents}, spentCents, spentUsd, month, budgetResetAt,
  *     auditedLimits [rpm …], budgets [{scope, budgetId?, window, models?, tag?, mode, budgetCents, spentCents, heldCents,
  *     spentUsd, heldUsd, resetAt}],
- *     providers [{slug, builtIn, status, circuit, rpmRemaining, rpmResetAt, … of each rate, policy}] }
+ *     providers [{slug, builtIn, mcp, status, circuit, rpmRemaining, rpmResetAt, … of each rate, policy}] }
  *
  * `policy` is null where everything is allowed, else `{closed, calls, models}`.
  *
@@ -72,6 +72,7 @@ function buildSelfDocument(
       return {
         slug: upstream.providerSlug,
         builtIn: !upstream.isCustom,
+        mcp: upstream.usageFormat === 'mcp',
         status: upstream.accountStatus,
         circuit: breakers.getStatus(upstream)?.state ?? 'CLOSED',
         ...buildRateWindows(context.agentLimits.byRow, window),

@@ -61,7 +61,7 @@ export function createContext(upstreams: readonly Upstream[], changes: Partial<A
     agentSlug: 'agent',
     agentStatus: 'active',
     agentLimits: createTestLimits({ agentId: 'agent-1' }),
-    runId: '',
+    runIds: [],
     upstreams: new Map(upstreams.map((upstream) => [upstream.providerSlug, upstream])),
     namedOrigins: new Map(),
     unassignedProviders: new Set(['anthropic']),

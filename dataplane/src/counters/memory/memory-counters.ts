@@ -14,6 +14,7 @@ import type {
   PeekRequest,
   Settlement,
   SpendSnapshot,
+  ToolRate,
   WindowSnapshot,
 } from '../../limits/counters-interface.js';
 import {
@@ -22,6 +23,7 @@ import {
   LIMIT_TABLE,
   RPM_ROW,
   TOKEN_ROWS,
+  TOOL_RATE_ROW,
   UNLIMITED,
   type WindowLengthsMs,
 } from '../../limits/limit-table.js';
@@ -30,6 +32,8 @@ import { type ClockUs, createMicrosecondWallClock } from './microsecond-wall-clo
 import { RateLimitWindows } from './rate-limit-windows.js';
 import { WindowSpend } from './window-spend.js';
 
+/** Checked before the limit of a tool. */
+const REQUEST_ROWS = AGENT_PROVIDER_ROWS.filter((row) => !TOKEN_ROWS.includes(row));
 const EVICTION_CHECKS_PER_ADMISSION = 2;
 const US_PER_SECOND = 1_000_000;
 
@@ -60,29 +64,35 @@ export class MemoryCounters implements Counters {
     return this.#rateWindows.size + this.#spends.size;
   }
 
-  admit({ limits, providerSlug, reservationNanos }: AdmissionRequest, done: (admission: Admission) => void): void {
+  admit(request: AdmissionRequest, done: (admission: Admission) => void): void {
+    const { limits, providerSlug, reservationNanos, toolRate = null } = request;
     const nowUs = this.#clock();
     const nowSec = Math.floor(nowUs / US_PER_SECOND);
     this.#evictExpiredIncrementally(nowUs);
     const rateWindows = this.#getOrCreateWindows(limits.agentId, providerSlug);
     rateWindows.advanceTo(nowUs);
+    const toolWindows = toolRate === null ? null : this.#getOrCreateToolWindows(limits, providerSlug, toolRate);
+    toolWindows?.advanceTo(nowUs);
     const budgets = this.#checkedBudgets(limits, nowSec);
     const fullRows = AGENT_PROVIDER_ROWS.filter((row) => isFull(rateWindows, limits, row));
     const exceeded = budgets.filter((budget) => isExceeded(budget, reservationNanos));
-    const rejectingRow = fullRows.find((row) => !limits.auditedRows.includes(row)) ?? -1;
-    const rejecting = rejectingRow >= 0 ? null : (exceeded.find(({ row }) => row.mode !== 'audit') ?? null);
-    const isAdmitted = rejectingRow < 0 && rejecting === null;
-    const retryAtSec = rejecting?.row.resetsAtSec(nowSec) ?? 0;
-    const rejectedByRow = rejecting?.row.tableRow ?? rejectingRow;
+    const full =
+      findRejection(rateWindows, limits, REQUEST_ROWS) ??
+      findToolRejection(toolWindows, toolRate) ??
+      findRejection(rateWindows, limits, TOKEN_ROWS);
+    const budget = full === null ? (exceeded.find(({ row }) => row.mode !== 'audit') ?? null) : null;
+    const isAdmitted = full === null && budget === null;
+    const rejectedBy = full === null ? 'budget' : (LIMIT_TABLE[full.row]?.type ?? 'tool_rpm');
     if (isAdmitted) {
       rateWindows.consumeRequest(limits);
+      toolWindows?.consumeRequest(TOOL_LIMITS);
       reserve(budgets, reservationNanos);
     }
     done({
-      outcome: isAdmitted ? 'admitted' : rejecting === null ? LIMIT_TABLE[rejectingRow]!.type : 'budget',
-      rejectedByRow,
-      rejectedByBudget: rejecting?.row ?? null,
-      retryAtSec: rejectingRow >= 0 ? rateWindows.retryAtSec(rejectingRow, limits) : retryAtSec,
+      outcome: isAdmitted ? 'admitted' : rejectedBy,
+      rejectedByRow: full?.row ?? budget?.row.tableRow ?? -1,
+      rejectedByBudget: budget?.row ?? null,
+      retryAtSec: full?.retryAtSec ?? budget?.row.resetsAtSec(nowSec) ?? 0,
       wouldReject: isAdmitted
         ? [
             ...fullRows.map((row) => LIMIT_TABLE[row]!.type),
@@ -92,7 +102,7 @@ export class MemoryCounters implements Counters {
       rpmRemaining: rateWindows.remaining(RPM_ROW, limits),
       rpmResetAtSec: rateWindows.resetAtSec(RPM_ROW) ?? 0,
       admittedAtSec: nowSec,
-      ...sumSpend(rejecting ?? budgets[0]),
+      ...sumSpend(budget ?? budgets[0]),
       reservationNanos,
     });
   }
@@ -135,7 +145,7 @@ export class MemoryCounters implements Counters {
         providerSlug,
         remaining: AGENT_PROVIDER_ROWS.map((row) => rateWindows.remaining(row, limits)),
         resetAtSec: AGENT_PROVIDER_ROWS.map((row) => rateWindows.resetAtSec(row)),
-        rejection: findRejection(rateWindows, limits),
+        rejection: findRejection(rateWindows, limits, AGENT_PROVIDER_ROWS),
       };
     });
     const spends = limits.budgets.map((budget): SpendSnapshot => {
@@ -153,8 +163,12 @@ export class MemoryCounters implements Counters {
     return limits.checkedBudgets.map((row) => this.#refreshBudget(row, unixSec));
   }
 
-  #getOrCreateWindows(agentId: string, providerSlug: string): RateLimitWindows {
-    const key = windowsKey(agentId, providerSlug);
+  #getOrCreateToolWindows({ agentId }: AgentLimits, providerSlug: string, { pattern }: ToolRate): RateLimitWindows {
+    return this.#getOrCreateWindows(agentId, `${providerSlug}:tool:${pattern}`);
+  }
+
+  #getOrCreateWindows(agentId: string, windowOf: string): RateLimitWindows {
+    const key = windowsKey(agentId, windowOf);
     let rateWindows = this.#rateWindows.get(key);
     if (rateWindows === undefined) {
       rateWindows = new RateLimitWindows(this.#windows);
@@ -203,10 +217,25 @@ const spendKey = (name: string, window: Pick<BudgetWindow, 'name'>): string => `
 const isFull = (rateWindows: RateLimitWindows, limits: AgentLimits, row: number): boolean =>
   limits.byRow[row] !== UNLIMITED && rateWindows.remaining(row, limits) === 0;
 
-/** The first full window in the order of the limit table that is not in audit mode; null: none. */
-function findRejection(rateWindows: RateLimitWindows, limits: AgentLimits): WindowSnapshot['rejection'] {
-  const row = AGENT_PROVIDER_ROWS.find((one) => !limits.auditedRows.includes(one) && isFull(rateWindows, limits, one));
+/** The first of `rows` that is full and not in audit mode; null: none. */
+function findRejection(
+  rateWindows: RateLimitWindows,
+  limits: AgentLimits,
+  rows: readonly number[],
+): WindowSnapshot['rejection'] {
+  const row = rows.find((one) => !limits.auditedRows.includes(one) && isFull(rateWindows, limits, one));
   return row === undefined ? null : { row, retryAtSec: rateWindows.retryAtSec(row, limits) };
+}
+
+/** The windows of a tool have no limits of their own: {@link findToolRejection} compares the minute. */
+const TOOL_LIMITS = { byRow: LIMIT_TABLE.map(() => UNLIMITED) };
+
+/** The minute of a tool is that of a provider with another limit. */
+function findToolRejection(windows: RateLimitWindows | null, rate: ToolRate | null): WindowSnapshot['rejection'] {
+  if (windows === null || rate === null) return null;
+  const limits = { byRow: [rate.rpm] };
+  if (windows.remaining(RPM_ROW, limits) > 0) return null;
+  return { row: TOOL_RATE_ROW, retryAtSec: windows.retryAtSec(RPM_ROW, limits) };
 }
 
 /** Whether the budget has no room for a request that may cost at most `reservationNanos`. */

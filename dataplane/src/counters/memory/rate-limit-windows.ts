@@ -41,7 +41,7 @@ export class RateLimitWindows {
   }
 
   /** Counts a request in each window that has room: one in audit mode may be full. */
-  consumeRequest(limits: AgentLimits): void {
+  consumeRequest(limits: Pick<AgentLimits, 'byRow'>): void {
     FIXED_ROWS.forEach((row, i) => {
       const window = this.#fixedWindows[i]!;
       if (window.count === 0) window.startUs = this.#nowUs;
@@ -58,7 +58,7 @@ export class RateLimitWindows {
     this.#tokensAddedAtUs = clockUs;
   }
 
-  remaining(row: number, { byRow }: AgentLimits): number {
+  remaining(row: number, { byRow }: Pick<AgentLimits, 'byRow'>): number {
     return Math.max(0, byRow[row]! - this.#usedIn(row));
   }
 
@@ -73,7 +73,7 @@ export class RateLimitWindows {
   }
 
   /** When a full window admits the next request, Unix seconds. */
-  retryAtSec(row: number, { byRow }: AgentLimits): number {
+  retryAtSec(row: number, { byRow }: Pick<AgentLimits, 'byRow'>): number {
     const limit = byRow[row]!;
     if (row === RPM_ROW) {
       const blockerUs = limit > 0 ? this.#rpmLog.timeAt(this.#rpmCount - limit) : this.#nowUs;

@@ -5,6 +5,7 @@
 import type { AgentLimits } from '../../limits/agent-limits.js';
 import type { BudgetRow } from '../../limits/budget-row.js';
 import type { BudgetWindow } from '../../limits/calendar-window.js';
+import type { ToolRate } from '../../limits/counters-interface.js';
 import { FIXED_ROWS, LIMIT_TABLE, RPM_ROW, TOKEN_ROWS, UNLIMITED } from '../../limits/limit-table.js';
 import {
   type AdmissionCallback,
@@ -31,6 +32,9 @@ interface TokenItem {
 /** Key of the log of an agent's requests to a provider; see docs/counters.md. */
 export const requestLogKey = ({ orgId, agentId }: AgentLimits, providerSlug: string): string =>
   `acg:{${orgId}}:requests:${agentId}:${providerSlug}`;
+/** Key of the log of an agent's requests to tools of an MCP server. */
+const toolLogKey = (limits: AgentLimits, providerSlug: string, { pattern }: ToolRate): string =>
+  `${requestLogKey(limits, providerSlug)}:tool:${pattern}`;
 const tokenBucketsKey = ({ orgId, agentId }: AgentLimits, providerSlug: string, row: number): string =>
   `acg:{${orgId}}:${LIMIT_TABLE[row]!.type}:${agentId}:${providerSlug}`;
 
@@ -57,22 +61,30 @@ export class AdmissionBatch {
     this.#nowSec = nowSec;
   }
 
-  admit(limits: AgentLimits, providerSlug: string, reservationNanos: number, done: AdmissionCallback): void {
+  admit(
+    limits: AgentLimits,
+    providerSlug: string,
+    reservationNanos: number,
+    done: AdmissionCallback,
+    toolRate: ToolRate | null = null,
+  ): void {
     const logKey = requestLogKey(limits, providerSlug);
-    const known = this.#groupByLogKey.get(logKey);
+    const toolKey = toolRate === null ? null : toolLogKey(limits, providerSlug, toolRate);
+    const known = this.#groupByLogKey.get(toolKey ?? logKey);
     if (known !== undefined && known.limits === limits && known.reservationNanos === reservationNanos) {
       known.requests++;
       known.waiters.push(done);
       return;
     }
-    const rates = this.#writeRates(limits, providerSlug, logKey);
-    const group = this.#addGroup(limits, providerSlug, rates, reservationNanos, this.#nowSec, done);
-    this.#groupByLogKey.set(logKey, group);
+    let rates = this.#writeRates(limits, providerSlug, logKey);
+    if (toolKey !== null) rates += `,${this.keys.push(toolKey)},${toolRate!.rpm}`;
+    const group = this.#addGroup(limits, providerSlug, toolRate, rates, reservationNanos, this.#nowSec, done);
+    this.#groupByLogKey.set(toolKey ?? logKey, group);
   }
 
   /** Enlarges the reservation of a running call, in the windows of its admission. */
   grow(limits: AgentLimits, admittedAtSec: number, nanos: number, done: AdmissionCallback): void {
-    this.#addGroup(limits, null, NO_RATES, nanos, admittedAtSec, done);
+    this.#addGroup(limits, null, null, NO_RATES, nanos, admittedAtSec, done);
   }
 
   peek(limits: AgentLimits, providerSlugs: readonly string[], done: PeekCallback): void {
@@ -120,10 +132,10 @@ export class AdmissionBatch {
 
   /** Adds everything of this batch, of which nothing was recorded, to a batch of other calendar windows. */
   repeatIn(batch: AdmissionBatch): void {
-    for (const { limits, providerSlug, reservationNanos, windowsAtSec, waiters } of this.#groups) {
+    for (const { limits, providerSlug, toolRate, reservationNanos, windowsAtSec, waiters } of this.#groups) {
       for (const done of waiters) {
         if (providerSlug === null) batch.grow(limits, windowsAtSec, reservationNanos, done);
-        else batch.admit(limits, providerSlug, reservationNanos, done);
+        else batch.admit(limits, providerSlug, reservationNanos, done, toolRate);
       }
     }
     for (const { limits, providerSlugs, done } of this.#peeks) batch.peek(limits, providerSlugs, done);
@@ -158,6 +170,7 @@ export class AdmissionBatch {
   #addGroup(
     limits: AgentLimits,
     providerSlug: string | null,
+    toolRate: ToolRate | null,
     rates: string,
     reservationNanos: number,
     windowsAtSec: number,
@@ -180,6 +193,7 @@ export class AdmissionBatch {
       json,
       limits,
       providerSlug,
+      toolRate,
       reservationNanos,
       windowsAtSec,
       budgetItems,

@@ -1,9 +1,16 @@
 /** What waits for the reply of an admission batch, and how its verdicts become admissions and snapshots. */
 import type { AgentLimits } from '../../limits/agent-limits.js';
 import type { BudgetRow } from '../../limits/budget-row.js';
-import type { Admission, LimitSnapshot, WindowSnapshot } from '../../limits/counters-interface.js';
-import { AGENT_PROVIDER_ROWS, LIMIT_TABLE, RPM_ROW, TOKEN_ROWS, UNLIMITED } from '../../limits/limit-table.js';
-import { listWouldReject } from '../../limits/would-reject.js';
+import type { Admission, LimitSnapshot, ToolRate, WindowSnapshot } from '../../limits/counters-interface.js';
+import {
+  AGENT_PROVIDER_ROWS,
+  LIMIT_TABLE,
+  RPM_ROW,
+  TOKEN_ROWS,
+  TOOL_RATE_ROW,
+  UNLIMITED,
+} from '../../limits/limit-table.js';
+import { listWouldReject, toBudgetPosition } from '../../limits/would-reject.js';
 import type { AdmitReply, AdmitVerdict } from './script/admit-script.js';
 import type { ReservationSums, SpendCounter } from './spend-counter.js';
 
@@ -21,6 +28,7 @@ export interface WaiterGroup extends Check {
   readonly limits: AgentLimits;
   /** Null: the reservation of a running call grows. */
   readonly providerSlug: string | null;
+  readonly toolRate: ToolRate | null;
   /** Of each request, nano-dollars. */
   readonly reservationNanos: number;
   /** The budgets are those of the windows of this instant, Unix seconds. */
@@ -75,14 +83,18 @@ export function takeReservations(
   });
 }
 
+/** The number of the limit of a tool in a verdict. */
+const REJECTED_BY_TOOL = -1;
+
 /** Passes a verdict to the callbacks of all its requests. */
 export function deliverVerdict(group: WaiterGroup, verdict: AdmitVerdict, reply: Required<AdmitReply>): void {
   const { limits, budgetItems, waiters, windowsAtSec, reservationNanos } = group;
   const [admitted, rejectedBy, retryAtUs, wouldReject, [remaining, resetUs]] = verdict;
-  // A budget comes as its negative position.
-  const rejectingBudget = rejectedBy < 0 ? limits.checkedBudgets[-rejectedBy - 1]! : null;
-  const rejectedByRow = rejectingBudget === null ? rejectedBy - 1 : rejectingBudget.tableRow;
-  const reportedAt = Math.max(0, -rejectedBy - 1);
+  const budgetAt = toBudgetPosition(rejectedBy);
+  const rejectingBudget = limits.checkedBudgets[budgetAt] ?? null;
+  const rejectedByRow = rejectingBudget?.tableRow ?? (rejectedBy === REJECTED_BY_TOOL ? TOOL_RATE_ROW : rejectedBy - 1);
+  const rejectionType = rejectingBudget === null ? (LIMIT_TABLE[rejectedByRow]?.type ?? 'tool_rpm') : 'budget';
+  const reportedAt = Math.max(0, budgetAt);
   const spend = sumSpend(limits.checkedBudgets[reportedAt], budgetItems[reportedAt], reply);
   const retryAtSec =
     rejectingBudget === null ? ceilToSeconds(retryAtUs) : (rejectingBudget.resetsAtSec(windowsAtSec) ?? 0);
@@ -91,7 +103,7 @@ export function deliverVerdict(group: WaiterGroup, verdict: AdmitVerdict, reply:
   for (let n = 0; n < waiters.length; n++) {
     const isAdmitted = n < admitted;
     waiters[n]!({
-      outcome: isAdmitted ? 'admitted' : rejectingBudget === null ? LIMIT_TABLE[rejectedByRow]!.type : 'budget',
+      outcome: isAdmitted ? 'admitted' : rejectionType,
       rejectedByRow: isAdmitted ? -1 : rejectedByRow,
       rejectedByBudget: isAdmitted ? null : rejectingBudget,
       retryAtSec: isAdmitted ? 0 : retryAtSec,

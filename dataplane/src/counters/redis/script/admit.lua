@@ -12,15 +12,16 @@
 --              released]: a scope or budget row in a window. `field` names the writer; what it reports are sums that only
 --              grow. `kept until`: Unix seconds when the key expires
 --     tokens   [key, tokens] of calls that have ended
---     checks   [requests, budgets, token limits, audited, log, limit of the minute, limits of the fixed windows …]. Admits
---              the first requests that fit. No requests: a peek. `log` 0: budgets only. `token limits`: [key, limit, row]
+--     checks   [requests, budgets, token limits, audited, log, limit of the minute, limits of the fixed windows …, log of
+--              the tool, limit of the tool's minute]. The last two are absent without a limit for the tool. Admits the
+--              first requests that fit. No requests: a peek. `log` 0: budgets only. `token limits`: [key, limit, row]
 --              each. `audited`: rows that are counted and do not reject. `budgets`: [limit, reservation of each request,
 --              1 if audited, spend item, further items …] each; what the further items have spent counts, too
 --   Returns  JSON {now, spends, checks}; only {now}, with nothing recorded, outside `valid`
 --     spends   [previous, spent, reserved]: the writer's total before, then the sums of all writers
 --     checks   [admitted, rejected by, when it admits one, would reject, [remaining, reset] of the minute], in a peek also
 --              [remaining, reset] of each fixed window and each token limit. `rejected by`: the limit that rejects the next
---              request, 0 = none: a row, from 1, or the negative position of a budget. `would reject`: flat pairs of a
+--              request, 0 = none: a row, from 1; -1 for the tool's limit; -2 and below for a budget, by its position. `would reject`: flat pairs of a
 --              limit in audit mode and how many of the admitted requests fit
 local call, decode, format = redis.call, cjson.decode, string.format
 local floor, ceil, max, min, huge = math.floor, math.ceil, math.max, math.min, math.huge
@@ -163,16 +164,17 @@ local function read_log(key)
 end
 
 -- Counts the admitted requests, in each window as many as its limit has room for: a window in audit mode may be full.
-local function append_to_log(key, footer, time, admitted, check, is_new)
+-- `check[at]` is the limit of the minute; those of the fixed windows follow where there are any.
+local function append_to_log(key, footer, time, admitted, check, at, is_new)
   local stop, front = footer[2], footer[3]
   local live, opens_window, expires = stop - front, is_new, 0
-  local logged = max(0, min(admitted, check[PER_MINUTE] - live))
+  local logged = max(0, min(admitted, check[at] - live))
   if live == 0 then footer[4] = time end
   for w = 5, 3 + 2 * #fixed, 2 do
     if footer[w + 1] == 0 then
       footer[w], opens_window = time, true
     end
-    footer[w + 1] = footer[w + 1] + max(0, min(admitted, check[PER_MINUTE + (w - 3) / 2] - footer[w + 1]))
+    footer[w + 1] = footer[w + 1] + max(0, min(admitted, (check[at + (w - 3) / 2] or huge) - footer[w + 1]))
     expires = max(expires, footer[w] + fixed[(w - 3) / 2])
   end
   local entries = string.rep(pack_struct('<I4', time % ENTRY_RANGE), logged)
@@ -192,6 +194,12 @@ local function append_to_log(key, footer, time, admitted, check, is_new)
   else
     call('SET', key, entries, 'KEEPTTL')
   end
+end
+
+-- When a full minute admits the next request. Where the limit was lowered, more than one entry has to leave.
+local function minute_retry_at(key, footer, time, limit)
+  local is_lowered = footer[2] - footer[3] > limit and limit > 0
+  return (is_lowered and read_entry(key, footer[2] - limit, time) or footer[4]) + minute
 end
 
 local KEPT_SEC_MIN = 3600 -- for totals that arrive late or again
@@ -223,6 +231,8 @@ local function count_fits_in_budget(budget)
 end
 
 -- The limits of the current check in their order: number, how many requests fit, whether the limit is in audit mode.
+local TOOL, BUDGETS = -1, -1 -- numbers of limits that are no rows
+local PER_TOOL_MINUTE = 8 + #fixed -- the position in a check
 local limits, numbers, fits, is_audited = 0, {}, {}, {}
 local function add_limit(number, requests, audited)
   limits = limits + 1
@@ -242,6 +252,11 @@ for i = 1, #checks do
     add_limit(1, check[PER_MINUTE] - footer[2] + footer[3], audited[1])
     for w = 1, #fixed do add_limit(1 + w, check[PER_MINUTE + w] - footer[4 + 2 * w], audited[1 + w]) end
   end
+  local tool_key, tool_footer, tool_time, tool_is_new = KEYS[check[PER_TOOL_MINUTE - 1]], nil, nil, nil
+  if tool_key then
+    tool_footer, tool_time, tool_is_new = read_log(tool_key)
+    add_limit(TOOL, check[PER_TOOL_MINUTE] - tool_footer[2] + tool_footer[3], false)
+  end
   local tokens_below_at, token_figures = {}, ''
   for t = 1, #token_limits do
     local bucket_key, limit, row = unpack(token_limits[t])
@@ -250,7 +265,7 @@ for i = 1, #checks do
     add_limit(row, below_at > 0 and 0 or huge, audited[row])
     token_figures = token_figures .. format(',[%d,%d]', max(0, limit - used), below_at)
   end
-  for b = 1, #budgets do add_limit(-b, count_fits_in_budget(budgets[b]), budgets[b][3] == 1) end
+  for b = 1, #budgets do add_limit(BUDGETS - b, count_fits_in_budget(budgets[b]), budgets[b][3] == 1) end
 
   local admitted, rejected_by, would_reject = requested, 0, ''
   for l = 1, limits do
@@ -265,7 +280,8 @@ for i = 1, #checks do
   end
 
   if admitted > 0 then
-    if key then append_to_log(key, footer, time, admitted, check, is_new) end
+    if key then append_to_log(key, footer, time, admitted, check, PER_MINUTE, is_new) end
+    if tool_key then append_to_log(tool_key, tool_footer, tool_time, admitted, check, PER_TOOL_MINUTE, tool_is_new) end
     for b = 1, #budgets do
       local reservation, item = budgets[b][2], budgets[b][4]
       if reservation > 0 then
@@ -280,12 +296,7 @@ for i = 1, #checks do
     local per_minute, live = check[PER_MINUTE], footer[2] - footer[3]
     remaining = max(0, per_minute - live)
     if live > 0 then reset = footer[4] + minute end
-    if rejected_by == 1 then
-      retry_at = reset
-      if live > per_minute and per_minute > 0 then -- the limit was lowered: more than one entry has to leave
-        retry_at = read_entry(key, footer[2] - per_minute, time) + minute
-      end
-    end
+    if rejected_by == 1 then retry_at = minute_retry_at(key, footer, time, per_minute) end
     for w = 1, #fixed do
       local limit, count, ends = check[PER_MINUTE + w], footer[4 + 2 * w], footer[3 + 2 * w] + fixed[w]
       if rejected_by == 1 + w then retry_at = ends end
@@ -295,6 +306,7 @@ for i = 1, #checks do
     end
     if requested == 0 then others_figures = others_figures .. token_figures end
   end
+  if rejected_by == TOOL then retry_at = minute_retry_at(tool_key, tool_footer, tool_time, check[PER_TOOL_MINUTE]) end
   check_replies[i] = format('[%d,%d,%d,[%s],[%d,%d]%s]', admitted, rejected_by, retry_at, string.sub(would_reject, 2),
     remaining, reset, others_figures)
 end
