@@ -91,6 +91,10 @@ const OWN_REASONS = {
     cause: 'Calls in progress have reserved the rest of the hard budget.',
     remedy: 'Wait until they finish; unused reservations are released.',
   },
+  budget_run: {
+    cause: 'The budget of the run is used up.',
+    remedy: 'Start another run, or one with a larger budget.',
+  },
   body_too_large: {
     cause: 'The body is too large to check its model.',
     remedy: 'Send a smaller body, or remove the model rule from the agent’s policy.',

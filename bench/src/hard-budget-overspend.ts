@@ -10,8 +10,8 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { spendKey } from '@acg/dataplane/counters/redis/spend-counter';
+import { spendName } from '@acg/dataplane/limits/budget-row';
 import { calendarWindowAt } from '@acg/dataplane/limits/calendar-window';
-import { scopeTag } from '@acg/dataplane/limits/limit-table';
 import { RedisServer } from '@acg/test/fixtures/redis-server';
 import { Stack } from '@acg/test/fixtures/stack';
 import { readStoredReservations } from '@acg/test/limits/counters-fixture';
@@ -140,7 +140,7 @@ async function oneCall(caller: number): Promise<void> {
 }
 
 const storedSpendKey = (): string =>
-  spendKey(tenant.orgId, scopeTag('agent', id), calendarWindowAt('month', Date.now() / 1000));
+  spendKey(tenant.orgId, spendName('agent', id), calendarWindowAt('month', Date.now() / 1000));
 const spentNanos = async (): Promise<number> => Number(await redis.admin.hget(storedSpendKey(), 'sum'));
 
 const startMs = performance.now();

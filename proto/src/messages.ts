@@ -35,6 +35,7 @@ export type IResolveTokensResponse = acg.v1.IResolveTokensResponse;
 export type IAgentContext = acg.v1.IAgentContext;
 export type IBudgetSpend = acg.v1.IBudgetSpend;
 export type ILimit = acg.v1.ILimit;
+export type IBudget = acg.v1.IBudget;
 export type IUpstream = acg.v1.IUpstream;
 export type IUsageRule = acg.v1.IUsageRule;
 export type ICallPolicy = acg.v1.ICallPolicy;

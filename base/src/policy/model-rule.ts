@@ -18,12 +18,16 @@ export class ModelRule {
   }
 
   allows(model: string): boolean {
-    if (model.length > MODEL_CHARS_MAX || !PLAIN.test(model) || LONE_SURROGATE.test(model)) return false;
+    if (!isPlainModelName(model)) return false;
     const name = foldCase(model);
     if (this.#deny.some((pieces) => matchesWildcard(pieces, name))) return false;
     return this.#allow === null || this.#allow.some((pieces) => matchesWildcard(pieces, name));
   }
 }
+
+/** Whether every provider reads the name alike. */
+export const isPlainModelName = (model: string): boolean =>
+  model.length <= MODEL_CHARS_MAX && PLAIN.test(model) && !LONE_SURROGATE.test(model);
 
 const foldCase = (text: string): string => text.normalize('NFKC').toLowerCase();
 const splitWildcards = (pattern: string): readonly string[] => foldCase(pattern).split('*');

@@ -184,10 +184,10 @@ test.each([
     rejection: null,
   };
   gateway.boundNanos = RESERVATION;
-  const { row, budgetNanos } = HARD.scopes[0]!;
+  const budget = HARD.budgets[0]!;
   gateway.standing = {
     windows: [],
-    spends: [{ row, spentNanos: budgetNanos - leftNanos, reservedNanos: RESERVATION }],
+    spends: [{ budget, spentNanos: budget.limitNanos - leftNanos, reservedNanos: RESERVATION }],
   };
   const agent = await call();
   if (status === 429) {

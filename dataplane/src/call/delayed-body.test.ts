@@ -1,7 +1,7 @@
 /** Agents that delay their bodies cannot outlive a limit or a revocation. */
 import { NANOS_PER_CENT } from '@acg/base/time-and-money-units';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { BUDGET_ROW, RPM_ROW } from '../limits/limit-table.js';
+import { RPM_ROW } from '../limits/limit-table.js';
 import { createTestLimits } from '../limits/testing/agent-limits-fixture.js';
 import { createContext, createUpstream, GATEWAY_TOKEN, ProxyFixture } from './testing/proxy-fixture.js';
 import { connectRaw, type RawPeer, RawUpstream, waitUntil } from './testing/raw-peer-fixture.js';
@@ -87,11 +87,14 @@ test('delayed body: rejects a call over its budget before its body arrives', asy
     rejection: null,
   };
   const spentNanos = 5 * NANOS_PER_CENT;
-  gateway.standing = { spends: [{ row: BUDGET_ROW, spentNanos, reservedNanos: 0 }], windows: [] };
+  gateway.standing = { spends: [{ budget: terms.budgets[0]!, spentNanos, reservedNanos: 0 }], windows: [] };
   const agent = await begun(10, 10);
   await agent.waitForText('HTTP/1.1 429 ');
   expect(agent.text).toContain('"limitType":"budget"');
-  gateway.standing = { spends: [{ row: BUDGET_ROW, spentNanos: spentNanos - 1, reservedNanos: 0 }], windows: [] };
+  gateway.standing = {
+    spends: [{ budget: terms.budgets[0]!, spentNanos: spentNanos - 1, reservedNanos: 0 }],
+    windows: [],
+  };
   const other = await begun(10, 1);
   other.send('b');
   await upstream.connection();

@@ -28,5 +28,6 @@ export function describeRejectedCall(
     model: redactGatewayTokens(model).slice(0, MODEL_CHARS_MAX),
     tool: redactGatewayTokens(findCalledTool(exchange.admission.mcp)).slice(0, MODEL_CHARS_MAX),
     clientNetwork: toClientNetworkKey(clientAddress),
+    budgetId: rejection.budgetId ?? '',
   };
 }

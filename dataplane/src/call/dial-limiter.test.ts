@@ -23,7 +23,10 @@ class Harness {
   enter(providerSlug = 'openai'): RoutedExchange {
     const context = { agentId: 'agent-1', agentLimits: AGENT_LIMITS };
     const exchange = createTestExchange({ routed: { context, upstream: { providerSlug } } });
-    this.limiter.enter(exchange, 0, { onMayDial: (call) => void this.dialing.push(call), onTimedOut: () => {} });
+    this.limiter.enter(exchange, AGENT_LIMITS, 0, {
+      onMayDial: (call) => void this.dialing.push(call),
+      onTimedOut: () => {},
+    });
     return exchange;
   }
 

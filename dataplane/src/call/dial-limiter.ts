@@ -3,6 +3,7 @@
  * before it dials. The calls of one agent to one provider have at most as many dials open as the limits would admit
  * calls now; the others wait for one of these dials, but not for long. Consumes nothing from any limit.
  */
+import type { AgentLimits } from '../limits/agent-limits.js';
 import type { Counters, LimitSnapshot } from '../limits/counters-interface.js';
 import { countAdmissibleCalls, precheckLimits } from '../rejection/precheck-limits.js';
 import { REJECTIONS, type Rejection } from '../rejection/rejections.js';
@@ -20,6 +21,7 @@ interface DialCallbacks {
 
 interface WaitingCall {
   readonly exchange: RoutedExchange;
+  readonly limits: AgentLimits;
   readonly reservationNanos: number;
   readonly callbacks: DialCallbacks;
   readonly timeout: NodeJS.Timeout;
@@ -58,8 +60,10 @@ export class DialLimiter {
     return this.#lanes.size;
   }
 
-  /** Calls one of the callbacks, or rejects the call. {@link release} must follow `onMayDial`. */
-  enter(exchange: RoutedExchange, reservationNanos: number, callbacks: DialCallbacks): void {
+  /**
+   * Calls one of the callbacks, or rejects the call. {@link release} must follow `onMayDial`. `limits`: of the call.
+   */
+  enter(exchange: RoutedExchange, limits: AgentLimits, reservationNanos: number, callbacks: DialCallbacks): void {
     const { context, upstream } = exchange.routed;
     const key = `${context.agentId} ${upstream.providerSlug}`;
     let lane = this.#lanes.get(key);
@@ -72,7 +76,7 @@ export class DialLimiter {
       callbacks.onTimedOut(exchange);
     }, this.#waitMsMax);
     this.#arrivals++;
-    lane.waiting.set(exchange, { exchange, reservationNanos, callbacks, timeout, arrival: this.#arrivals });
+    lane.waiting.set(exchange, { exchange, limits, reservationNanos, callbacks, timeout, arrival: this.#arrivals });
     this.#laneOf.set(exchange, lane);
     this.#peek(lane);
   }
@@ -114,18 +118,16 @@ export class DialLimiter {
 
   /** `snapshot`: null where the store is unavailable, which bounds nothing for calls that may pass unchecked. */
   #decide(lane: Lane, lastArrival: number, snapshot: LimitSnapshot | null): void {
-    for (const { exchange, reservationNanos, callbacks, timeout, arrival } of lane.waiting.values()) {
+    for (const { exchange, limits, reservationNanos, callbacks, timeout, arrival } of lane.waiting.values()) {
       if (arrival > lastArrival) return;
-      const { agentLimits } = exchange.routed.context;
       let rejection: Rejection | null = null;
-      if (snapshot !== null) rejection = precheckLimits(snapshot, agentLimits.byRow, Date.now(), reservationNanos);
-      else if (agentLimits.rejectsUnchecked) rejection = REJECTIONS.limitsUnavailable;
+      if (snapshot !== null) rejection = precheckLimits(snapshot, limits, Date.now(), reservationNanos);
+      else if (limits.rejectsUnchecked) rejection = REJECTIONS.limitsUnavailable;
       if (rejection !== null) {
         exchange.reject(rejection);
         continue;
       }
-      if (snapshot !== null && lane.dialing >= countAdmissibleCalls(snapshot, agentLimits.byRow, reservationNanos))
-        return;
+      if (snapshot !== null && lane.dialing >= countAdmissibleCalls(snapshot, limits, reservationNanos)) return;
       clearTimeout(timeout);
       lane.waiting.delete(exchange);
       lane.dialing++;

@@ -7,6 +7,7 @@ import { invariant } from '@acg/base/invariant-failures';
 import type { SlotHolder } from '../concurrency/org-slots.js';
 import type { AgentContext, Upstream } from '../context/agent-context.js';
 import type { UpstreamConnection } from '../http1/upstream-request-interface.js';
+import type { AgentLimits } from '../limits/agent-limits.js';
 import type { Admission } from '../limits/counters-interface.js';
 import type { RequestBody } from '../listener/buffered-or-streamed-request-body.js';
 import type { UpgradeCorkContext } from '../listener/upgrade-cork-context.js';
@@ -127,16 +128,24 @@ class AdmissionState implements SlotHolder {
   keepsSlot = false;
   /** The signature covers the body, so it is signed when it has arrived whole. */
   needsWholeBody = false;
-  /** Reads a body that must be complete before the policy is decided. */
+  /** Reads a body that must be complete before the policy is decided, or the budgets that count the call. */
   bodyReader: BodyModelReader | null = null;
+  /** A body that `bodyReader` cannot read is rejected. */
+  needsModels = true;
   /** Set for calls to an MCP server. */
   mcp: McpCall | null = null;
   /** Models that the body names; null: the body was not read. */
   bodyModels: readonly string[] | null = null;
   /** Request to an object store. Planned before admission, so that a request that cannot be sent consumes nothing. */
   objectRequest: ObjectRequest | null = null;
+  /** Tags of the call, `key=value` each, sorted. */
+  tags: readonly string[] = [];
+  /** The limits that apply to the call; null: not computed in the current context. See `getCallLimits`. */
+  limits: AgentLimits | null = null;
   /** The latest admission; null: the limits have not admitted the call. */
   result: Admission | null = null;
+  /** The limits that have admitted the call; null: none have. */
+  admittedBy: AgentLimits | null = null;
   /** `performance.now()` of an admission under which nothing was sent, because its connection had closed; 0: none. */
   unusedSincePerfMs = 0;
   /** Nano-dollars that a hard budget must reserve for the call; null: not computed in the current context. */

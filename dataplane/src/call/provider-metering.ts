@@ -206,6 +206,9 @@ function toDeferredUsageCallFields({ request, admission, routed: { context, upst
     providerSlug: upstream.providerSlug,
     startedAtMs: request.startedAtMs,
     month: calendarWindowAt('month', admission.result!.admittedAtSec).name,
+    day: calendarWindowAt('day', admission.result!.admittedAtSec).name,
+    runId: context.runIds[0] ?? '',
+    tags: admission.tags.join(),
   };
 }
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { AGENT_PROVIDER_ROWS, BUDGET_ROW, RPD_ROW, RPM_ROW } from '../limits/limit-table.js';
+import { AGENT_PROVIDER_ROWS, RPD_ROW, RPM_ROW } from '../limits/limit-table.js';
 import { createTestLimits } from '../limits/testing/agent-limits-fixture.js';
 import { REJECTIONS, type Rejection } from '../rejection/rejections.js';
 import {
@@ -108,7 +108,11 @@ test.each([
 test.each([
   ['rpm', 'x-ratelimit-limit: 60\r\nx-ratelimit-remaining: 0\r\nx-ratelimit-reset: ', 'retry-after: 60'],
   ['rpd', 'x-ratelimit-limit: 10000\r\nx-ratelimit-remaining: 0\r\nx-ratelimit-reset: ', 'x-should-retry: false'],
-  ['budget', 'x-should-retry: false', '"limitType":"budget","scope":"agent","spentCents":500,"budgetCents":500'],
+  [
+    'budget',
+    'x-should-retry: false',
+    '"limitType":"budget","scope":"agent","window":"month","spentCents":500,"budgetCents":500',
+  ],
 ] as const)('rejection: %s gets 429 with its headers, in the same turn and later', async (outcome, ...expected) => {
   gateway.lookup = {
     context: createContext([createUpstream(upstream.origin)], { agentLimits: createTestLimits({ budgetCents: 500 }) }),
@@ -492,17 +496,16 @@ test('headers: keeps the bytes of values beyond ASCII', async () => {
 
 test('self: shows the status of an agent, paused or not, and consumes nothing', async () => {
   const policy = { closed: false, calls: ['GET /v1/models'], models: null };
-  const context = createContext([createUpstream(upstream.origin, { policy })], {
-    agentStatus: 'paused',
-    agentLimits: createTestLimits({ agentId: 'agent-1', budgetCents: 500 }),
-  });
+  const agentLimits = createTestLimits({ agentId: 'agent-1', budgetCents: 500 });
+  const budget = agentLimits.budgets[0]!;
+  const context = createContext([createUpstream(upstream.origin, { policy })], { agentStatus: 'paused', agentLimits });
   gateway.lookup = { context, rejection: null };
   gateway.circuit = { state: 'OPEN', epoch: 1, openUntilMs: 1 };
   const figures = (rpm: number, rpd: number) =>
     AGENT_PROVIDER_ROWS.map((row) => ({ [RPM_ROW]: rpm, [RPD_ROW]: rpd })[row] ?? 0);
   const [remaining, resetAtSec] = [figures(58, 9_998), figures(1_900_000_000, 1_900_050_000)];
   const window = { providerSlug: 'openai', remaining, resetAtSec, rejection: null };
-  gateway.standing = { windows: [window], spends: [{ row: BUDGET_ROW, spentNanos: 1_235_000_000, reservedNanos: 0 }] };
+  gateway.standing = { windows: [window], spends: [{ budget, spentNanos: 1_235_000_000, reservedNanos: 0 }] };
   const ask = async (): Promise<unknown> => {
     const headers = { authorization: `Bearer ${GATEWAY_TOKEN}` };
     const response = await fetch(`http://127.0.0.1:${gateway.port}/v1/self`, { headers });

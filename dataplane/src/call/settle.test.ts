@@ -28,7 +28,7 @@ test('settle: books a call once; a second call only reports that it is booked', 
   const upstream = createUpstream('http://127.0.0.1:1');
   const exchange = createTestExchange({
     routed: { context: createContext([upstream]), upstream, target: { providerPath: '/x' }, tokenPosition: null },
-    admission: { admittedAtSec: Date.UTC(2026, 10) / 1000 },
+    admission: { admittedAtSec: Date.UTC(2026, 10) / 1000, wouldReject: '' },
   });
   const heard: (Error | null)[] = [];
   settle(exchange, (error) => void heard.push(error));
@@ -47,7 +47,7 @@ test('settle: releases the reservation of a call that is not forwarded once', ()
   const upstream = createUpstream('http://127.0.0.1:1');
   const exchange = createTestExchange({
     routed: { context: createContext([upstream]), upstream },
-    admission: { admittedAtSec: Date.UTC(2026, 10) / 1000 },
+    admission: { admittedAtSec: Date.UTC(2026, 10) / 1000, wouldReject: '' },
   });
   exchange.admission.reservedNanos = 70;
   for (let n = 0; n < 2; n++)

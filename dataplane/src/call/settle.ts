@@ -4,6 +4,7 @@
  */
 import { invariant } from '@acg/base/invariant-failures';
 import { CircuitOutcome, type IUsageRecord } from '@acg/proto/messages';
+import type { AgentLimits } from '../limits/agent-limits.js';
 import { calendarWindowAt } from '../limits/calendar-window.js';
 import type { Counters } from '../limits/counters-interface.js';
 import type { UsageReading } from '../metering/reading/response-usage-meter-interface.js';
@@ -80,7 +81,7 @@ export function createSettle(deps: SettleDeps): Settle {
     exchange.metering.deferredUsage?.flush(); // Before the record that the lines belong to.
     // The record first: tasks run in the order in which they are scheduled, and the response waits for the record.
     deps.spool.appendRecord(buildUsageRecord(exchange, reading, price), done);
-    if (exchange.routed.context.agentLimits.hardBudget && price.costNanos > exchange.admission.reservedNanos) {
+    if (findAdmittedLimits(exchange).hasHardBudget && price.costNanos > exchange.admission.reservedNanos) {
       deps.onReservationExceeded(price.costNanos - exchange.admission.reservedNanos);
     }
     const { reservedNanos } = exchange.admission;
@@ -100,6 +101,10 @@ const wasAbortedAwaitingResponse = (exchange: RoutedExchange): boolean =>
   exchange.upstreamCall.status === 0 &&
   exchange.upstreamCall.requestFullySent;
 
+/** The limits that have admitted the call. */
+export const findAdmittedLimits = ({ admission, routed }: RoutedExchange): AgentLimits =>
+  admission.admittedBy ?? routed.context.agentLimits;
+
 function settleCounters(
   counters: Pick<Counters, 'settle'>,
   exchange: RoutedExchange,
@@ -109,10 +114,9 @@ function settleCounters(
 ): void {
   const tokens = reading === null ? 0 : sumInputTokens(reading) + reading.tokensOut;
   if (costNanos === 0 && tokens === 0 && reservedNanos === 0) return;
-  const { context, upstream } = exchange.routed;
   counters.settle({
-    limits: context.agentLimits,
-    providerSlug: upstream.providerSlug,
+    limits: findAdmittedLimits(exchange),
+    providerSlug: exchange.routed.upstream.providerSlug,
     admittedAtSec: exchange.admission.result!.admittedAtSec,
     costNanos,
     tokens,
@@ -131,9 +135,13 @@ export function releaseReservation(counters: Pick<Counters, 'settle'>, exchange:
 export function releaseLateReservation(
   counters: Pick<Counters, 'settle'>,
   exchange: RoutedExchange,
+  limits: AgentLimits,
+  admittedAtSec: number,
   nanos: number,
 ): void {
-  settleCounters(counters, exchange, 0, null, nanos);
+  if (nanos === 0) return;
+  const { providerSlug } = exchange.routed.upstream;
+  counters.settle({ limits, providerSlug, admittedAtSec, costNanos: 0, tokens: 0, reservationNanos: nanos });
 }
 
 const sumInputTokens = (reading: UsageReading): number =>
@@ -200,15 +208,10 @@ function buildUsageRecord(exchange: RoutedExchange, reading: UsageReading | null
     responseStatus: exchange.response.status,
     websocket: exchange.isWebSocket,
     traceparent: findTraceparent(exchange.request.headers),
-    // A call whose connection could not be made was not admitted: the ledger takes the month of its start.
-    month:
-      exchange.admission.result === null ? '' : calendarWindowAt('month', exchange.admission.result.admittedAtSec).name,
+    ...describeAdmission(exchange),
     lined: exchange.metering.deferredUsage !== null,
-    tags: '',
-    runId: '',
-    day: '',
-    budgetRows: '',
-    wouldReject: '',
+    tags: exchange.admission.tags.join(),
+    runId: context.runIds[0] ?? '',
   };
   const statedCostNanos = reading?.extras.statedCostNanos ?? null;
   if (statedCostNanos !== null) record.statedCostNanos = statedCostNanos;
@@ -216,6 +219,25 @@ function buildUsageRecord(exchange: RoutedExchange, reading: UsageReading | null
     record.ttfbMs = Math.round(exchange.upstreamCall.respondedAtPerfMs - exchange.request.startedAtPerfMs);
   return record;
 }
+
+/** A call whose connection could not be made was not admitted: the ledger takes the windows of its start. */
+function describeAdmission(exchange: RoutedExchange) {
+  const { result } = exchange.admission;
+  if (result === null) return NOT_ADMITTED;
+  const { admittedAtSec, wouldReject } = result;
+  return {
+    month: calendarWindowAt('month', admittedAtSec).name,
+    day: calendarWindowAt('day', admittedAtSec).name,
+    budgetRows: listBudgetRows(findAdmittedLimits(exchange), admittedAtSec),
+    wouldReject,
+  };
+}
+
+const NOT_ADMITTED = { month: '', day: '', budgetRows: '', wouldReject: '' } as const;
+
+/** `<id>@<window>,…` of the rows that counted a call; the plain monthly ones have no id. */
+const listBudgetRows = ({ budgets }: AgentLimits, admittedAtSec: number): string =>
+  budgets.flatMap((row) => (row.isPlain ? [] : `${row.id}@${row.windowsAt(admittedAtSec)[0]!.name}`)).join();
 
 /** Reads the caller's trace context; the control plane validates it. */
 function findTraceparent(headers: readonly string[]): string {

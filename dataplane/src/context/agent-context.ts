@@ -21,6 +21,8 @@ export interface AgentContext {
   readonly agentSlug: string;
   readonly agentStatus: AgentStatus;
   readonly agentLimits: AgentLimits;
+  /** The run that the key belongs to, then its ancestors, the root last; empty: none. */
+  readonly runIds: readonly string[];
   /** The default origin of each assigned provider, by slug. */
   readonly upstreams: ReadonlyMap<string, Upstream>;
   /** Further origins of these providers, by `slug:origin`. */

@@ -62,7 +62,7 @@ class World {
     if (lookup.context === null) return;
     this.served++;
     const { agentId, agentLimits } = lookup.context;
-    const spentNanos = agentLimits.scopes[0]!.ledgerNanos;
+    const spentNanos = agentLimits.budgets[0]!.ledger[0]?.nanos ?? 0;
     if (agentId !== `agent-${agent}`) this.violations.push(`agent ${agent} got ${agentId}`);
     const floor = this.floor[agent]!;
     if (spentNanos < floor) this.violations.push(`agent ${agent} served at ${spentNanos}, announced ${floor}`);
@@ -83,7 +83,11 @@ class World {
         const context = {
           ...base,
           agentId,
-          agentLimits: createTestLimits({ agentId, spendFloorNanos: this.version[call.agent]! }),
+          agentLimits: createTestLimits({
+            agentId,
+            spendFloorNanos: this.version[call.agent]!,
+            spendFloorMonth: '2026-11',
+          }),
         };
         this.computed.push({ resolution: { context, rejection: null, revision: this.revision }, answer: call.answer });
         break;

@@ -145,12 +145,14 @@ describe('ContextCache', () => {
   it('refreshes an entry past its TTL in the background and serves it meanwhile', async () => {
     const { cache, script, time } = await filled();
     time.steady = TTL_MS;
-    expect(cache.get(HASH, '')?.context?.agentLimits.scopes[0]?.ledgerNanos).toBe(0);
+    expect(cache.get(HASH, '')?.context?.agentLimits.budgets[0]?.ledger[0]?.nanos ?? 0).toBe(0);
     cache.get(HASH, '');
     expect(script.asked).toHaveLength(2);
-    script.asked[1]!.answer(found(1, { agentLimits: createTestLimits({ spendFloorNanos: 7 }) }));
+    script.asked[1]!.answer(
+      found(1, { agentLimits: createTestLimits({ spendFloorNanos: 7, spendFloorMonth: '2026-11' }) }),
+    );
     await laterTurn();
-    expect(cache.get(HASH, '')?.context?.agentLimits.scopes[0]?.ledgerNanos).toBe(7);
+    expect(cache.get(HASH, '')?.context?.agentLimits.budgets[0]?.ledger[0]?.nanos).toBe(7);
   });
 
   it('keeps the entry after a failed refresh and retries 5 s later', async () => {

@@ -200,12 +200,16 @@ export class ControlPlaneLink implements ContextResolver {
     const { dataPlaneId } = this.#identity;
     const tokens = queries.map(({ tokenHash, agentRef }) => ({ tokenHash: Buffer.from(tokenHash, 'hex'), agentRef }));
     try {
-      const { answers } = await this.#client.resolveTokens({ tokens, dataPlaneId }, RESOLVE_TIMEOUT_MS);
+      const { answers } = await this.#client.resolveTokens(
+        { tokens, dataPlaneId, budgetRows: true },
+        RESOLVE_TIMEOUT_MS,
+      );
       return answers ?? [];
     } catch (error) {
       // A control plane of the previous release resolves single tokens only.
       if (!(error instanceof LinkError) || error.code !== grpcStatus.UNIMPLEMENTED) throw error;
-      const one = (token: object) => this.#client.resolveToken({ ...token, dataPlaneId }, RESOLVE_TIMEOUT_MS);
+      const one = (token: object) =>
+        this.#client.resolveToken({ ...token, dataPlaneId, budgetRows: true }, RESOLVE_TIMEOUT_MS);
       return Promise.all(tokens.map(one));
     }
   }

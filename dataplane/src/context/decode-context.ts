@@ -24,6 +24,7 @@ const USAGE_FORMATS = [
 ] as const satisfies readonly UsageFormat[];
 
 const NO_PROVIDERS: ReadonlySet<string> = new Set();
+const NO_RUNS: readonly string[] = Object.freeze([]);
 const NO_ORIGINS: ReadonlyMap<string, Upstream> = new Map();
 
 /** `builtInProviders`: slugs that exist for every organization. */
@@ -40,6 +41,7 @@ export function decodeContext(message: IAgentContext, builtInProviders = NO_PROV
     agentSlug: message.agentSlug ?? '',
     agentStatus: requireOneOf(message.agentStatus, STATUSES, 'agent_status'),
     agentLimits: decodeLimits(message, agentId),
+    runIds: message.runId ? [message.runId, ...(message.runAncestors ?? [])] : NO_RUNS,
     upstreams: new Map(
       (message.upstreams ?? []).map((one) => [requireText(one.providerSlug, 'slug'), decodeUpstream(one)]),
     ),

@@ -41,23 +41,23 @@ test.each([{ type: 'requests_per_moon' }, { window: 'hour' }, { unit: 'tokens' }
 test('limits: counts spend of project and organization without a budget, unless the context omits them', () => {
   const of = { projectId: 'p1', orgId: 'o1' };
   const [, project, org] = BUDGET_ROWS;
-  const { scopes, budgetedScopes } = decodeLimits({ ...of, limits: [wire(project!, 7)] }, 'agent-1');
-  expect(scopes.map(({ tag, budgetNanos }) => [tag, budgetNanos])).toEqual([
+  const { budgets, checkedBudgets } = decodeLimits({ ...of, limits: [wire(project!, 7)] }, 'agent-1');
+  expect(budgets.map(({ name, limitNanos }) => [name, limitNanos])).toEqual([
     ['agent:agent-1', UNLIMITED],
     ['project:p1', 7 * NANOS_PER_CENT],
     ['org:o1', UNLIMITED],
   ]);
-  expect(budgetedScopes.map(({ tag }) => tag)).toEqual(['project:p1']);
-  const tags = (message: IAgentContext) => decodeLimits(message, 'agent-1').scopes.map(({ tag }) => tag);
-  expect(tags(of)).toEqual(['agent:agent-1', 'project:p1', 'org:o1']);
-  expect(tags({ limits: [wire(org!, 7)] })).toEqual(['agent:agent-1', 'org:']);
-  expect(tags({})).toEqual(['agent:agent-1']);
+  expect(checkedBudgets.map(({ name }) => name)).toEqual(['project:p1']);
+  const names = (message: IAgentContext) => decodeLimits(message, 'agent-1').budgets.map(({ name }) => name);
+  expect(names(of)).toEqual(['agent:agent-1', 'project:p1', 'org:o1']);
+  expect(names({ limits: [wire(org!, 7)] })).toEqual(['agent:agent-1', 'org:']);
+  expect(names({})).toEqual(['agent:agent-1']);
 });
 
-test('limits: hardBudget is false without a budget', () => {
-  const hard = (message: IAgentContext) => decodeLimits({ ...message, hardBudget: true }, 'agent-1').hardBudget;
+test('limits: nothing is reserved without a budget', () => {
+  const hard = (message: IAgentContext) => decodeLimits({ ...message, hardBudget: true }, 'agent-1').hasHardBudget;
   expect([hard({ limits: [wire(BUDGET_ROW, 7)] }), hard({})]).toEqual([true, false]);
   const [, project, org] = BUDGET_ROWS;
   expect([project!, org!].map((row) => hard({ limits: [wire(row, 7)] }))).toEqual([true, true]);
-  expect(decodeLimits({ limits: [wire(BUDGET_ROW, 7)] }, 'agent-1').hardBudget).toBe(false);
+  expect(decodeLimits({ limits: [wire(BUDGET_ROW, 7)] }, 'agent-1').hasHardBudget).toBe(false);
 });

@@ -1,12 +1,14 @@
 /**
- * Decodes limits and the month's spend from the wire. A missing limit has its default; it is never unlimited by
+ * Decodes limits, budget rows and their spend from the wire. A missing limit has its default; it is never unlimited by
  * omission.
  */
-import { NANOS_PER_CENT } from '@acg/base/time-and-money-units';
-import type { IAgentContext, ILimit } from '@acg/proto/messages';
+import { BUDGET_ROW_MODES, BUDGET_WINDOWS } from '@acg/base/budget-rows';
+import { DAY_MS, NANOS_PER_CENT } from '@acg/base/time-and-money-units';
+import type { IAgentContext, IBudget, ILimit } from '@acg/proto/messages';
 import { type AgentLimits, createAgentLimits, DEFAULT_MAX_OUTPUT_TOKENS } from '../limits/agent-limits.js';
-import { parseMonth } from '../limits/calendar-window.js';
-import { BUDGET_ROWS, LIMIT_TABLE, type LimitRow, scopeTag, UNLIMITED } from '../limits/limit-table.js';
+import { BudgetRow, type LedgerSpend } from '../limits/budget-row.js';
+import { createRunWindow, parseCalendarWindow, parseMonth, RUN_WINDOW_NAME } from '../limits/calendar-window.js';
+import { AGENT_PROVIDER_ROWS, BUDGET_ROWS, LIMIT_TABLE, type LimitRow, UNLIMITED } from '../limits/limit-table.js';
 
 /** Fields of control planes that do not send `limits` yet; to be removed with the next release. */
 const LEGACY_FIELDS: Readonly<Record<string, (message: IAgentContext) => number | null | undefined>> = {
@@ -15,32 +17,89 @@ const LEGACY_FIELDS: Readonly<Record<string, (message: IAgentContext) => number 
   'budget agent': ({ budgetCents }) => budgetCents,
 };
 
+const SCOPES = ['agent', 'project', 'org', 'run'] as const;
+/** Calls of a run end with it; this is for those that report their cost late. */
+const RUN_KEPT_AFTER_END_SEC = 600;
+/** For a run without an end: the longest time that a run may take, and a day. */
+const RUN_KEPT_SEC = (31 * DAY_MS) / 1000;
+
 export function decodeLimits(message: IAgentContext, agentId: string): AgentLimits {
   const limits = Object.freeze(LIMIT_TABLE.map((row) => decodeLimit(message, row)));
+  const audited = message.auditedLimits ?? [];
   return createAgentLimits({
     orgId: message.orgId ?? '',
     agentId,
     byRow: limits,
-    ledgerWindow: parseMonth(message.spendMonth ?? ''),
-    scopes: BUDGET_ROWS.flatMap((row) => decodeScope(message, agentId, row, limits[row] !== UNLIMITED) ?? []),
-    hardBudget: message.hardBudget ?? false,
+    auditedRows: AGENT_PROVIDER_ROWS.filter((row) => audited.includes(LIMIT_TABLE[row]!.type)),
+    budgets: [
+      ...BUDGET_ROWS.flatMap((row) => decodePlainBudget(message, agentId, row, limits[row]!, audited) ?? []),
+      ...(message.budgets ?? []).flatMap((budget) => decodeBudget(budget) ?? []),
+    ],
     defaultMaxOutputTokens: message.holdMaxOutputTokens || DEFAULT_MAX_OUTPUT_TOKENS,
     rejectsUnchecked: message.refuseUnchecked ?? false,
   });
 }
 
 /** Null: the context names no such project or organization, and it has no budget. */
-function decodeScope(message: IAgentContext, agentId: string, row: number, isBudgeted: boolean) {
-  const { scope } = LIMIT_TABLE[row]!;
-  if (scope === 'agent') {
-    const tag = scopeTag(scope, agentId);
-    return { row, tag, ledgerNanos: message.spendNanos ?? 0, ledgerOnlyNanos: message.ledgerNanos ?? 0 };
-  }
-  const id = scope === 'project' ? message.projectId : message.orgId;
-  if (!id && !isBudgeted) return null;
-  const sent = (message.scopes ?? []).find((one) => one.scope === scope);
-  const tag = scopeTag(scope, id ?? '');
-  return { row, tag, ledgerNanos: sent?.spentNanos ?? 0, ledgerOnlyNanos: sent?.ledgerNanos ?? 0 };
+function decodePlainBudget(
+  message: IAgentContext,
+  agentId: string,
+  tableRow: number,
+  limitNanos: number,
+  audited: readonly string[],
+): BudgetRow | null {
+  const { scope } = LIMIT_TABLE[tableRow]! as LimitRow & { readonly scope: 'agent' | 'project' | 'org' };
+  const scopeId = { agent: agentId, project: message.projectId, org: message.orgId }[scope];
+  if (!scopeId && limitNanos === UNLIMITED) return null;
+  const sent =
+    scope === 'agent'
+      ? { spentNanos: message.spendNanos, ledgerNanos: message.ledgerNanos }
+      : (message.scopes ?? []).find((one) => one.scope === scope);
+  const window = parseMonth(message.spendMonth ?? '');
+  const isAudited = audited.includes(scope === 'agent' ? 'budget' : `${scope}_budget`);
+  return new BudgetRow({
+    id: '',
+    scope,
+    scopeId: scopeId ?? '',
+    tableRow,
+    window: 'month',
+    limitNanos,
+    mode: isAudited ? 'audit' : message.hardBudget ? 'hard' : 'soft',
+    models: [],
+    tag: '',
+    ledger: window === null ? [] : [{ window, nanos: sent?.spentNanos ?? 0, ledgerOnlyNanos: sent?.ledgerNanos ?? 0 }],
+    closedNanos: 0,
+    keptUntilSec: 0,
+  });
+}
+
+/** Null: the control plane is of a later release, and this data plane does not know the row's kind. */
+function decodeBudget(message: IBudget): BudgetRow | null {
+  const { id, scopeId } = message;
+  const scope = SCOPES.find((one) => one === message.scope);
+  const budgetWindow = BUDGET_WINDOWS.find((one) => one === message.window);
+  const mode = BUDGET_ROW_MODES.find((one) => one === message.mode);
+  if (!id || !scopeId || scope === undefined || budgetWindow === undefined || mode === undefined) return null;
+  const keptUntilSec = message.endsAtMs
+    ? Math.ceil(message.endsAtMs / 1000) + RUN_KEPT_AFTER_END_SEC
+    : Math.ceil(Date.now() / 1000) + RUN_KEPT_SEC;
+  return new BudgetRow({
+    id,
+    scope,
+    scopeId,
+    tableRow: -1,
+    window: budgetWindow,
+    limitNanos: (message.cents ?? 0) * NANOS_PER_CENT,
+    mode,
+    models: message.models ?? [],
+    tag: message.tag ?? '',
+    ledger: (message.spend ?? []).flatMap(({ window, spentNanos, ledgerNanos }): LedgerSpend[] => {
+      const parsed = window === RUN_WINDOW_NAME ? createRunWindow(keptUntilSec) : parseCalendarWindow(window ?? '');
+      return parsed === null ? [] : [{ window: parsed, nanos: spentNanos ?? 0, ledgerOnlyNanos: ledgerNanos ?? 0 }];
+    }),
+    closedNanos: message.closedNanos ?? 0,
+    keptUntilSec,
+  });
 }
 
 function decodeLimit(message: IAgentContext, row: LimitRow): number {

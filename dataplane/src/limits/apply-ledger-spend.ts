@@ -1,21 +1,31 @@
-/** Applies the month spend in the ledger's reply to a usage batch: figures of agents, projects and organizations. */
+/** Applies the spend in the ledger's reply to a usage batch: figures of agents, projects, organizations and budget rows. */
 import type { IReportUsageResponse } from '@acg/proto/messages';
-import { parseMonth } from './calendar-window.js';
+import { spendName } from './budget-row.js';
+import { parseCalendarWindow, RUN_WINDOW_NAME } from './calendar-window.js';
 import type { Counters } from './counters-interface.js';
-import { scopeTag } from './limit-table.js';
 
 export function applyLedgerSpend(
   counters: Pick<Counters, 'updateLedgerSpend'>,
-  { spend, scopes }: IReportUsageResponse,
+  { spend, scopes, budgets }: IReportUsageResponse,
 ): void {
-  const update = (tag: string, month: string | null | undefined, nanos: number, ledgerOnlyNanos: number): void => {
-    const window = parseMonth(month ?? '');
-    if (window !== null) counters.updateLedgerSpend(tag, window, nanos, ledgerOnlyNanos);
-  };
-  for (const { agentId, month, spentNanos, ledgerNanos } of spend ?? []) {
-    update(scopeTag('agent', agentId ?? ''), month, spentNanos ?? 0, ledgerNanos ?? 0);
-  }
+  for (const { agentId, month, spentNanos, ledgerNanos } of spend ?? [])
+    update(spendName('agent', agentId ?? ''), month, spentNanos, ledgerNanos);
   for (const { scope, id, month, spentNanos, ledgerNanos } of scopes ?? []) {
-    update(scopeTag(scope ?? '', id ?? ''), month, spentNanos ?? 0, ledgerNanos ?? 0);
+    if (scope === 'project' || scope === 'org') update(spendName(scope, id ?? ''), month, spentNanos, ledgerNanos);
+  }
+  for (const { budgetId, window, spentNanos, ledgerNanos } of budgets ?? []) {
+    const kind = window === RUN_WINDOW_NAME ? 'run' : 'budget';
+    update(spendName(kind, budgetId ?? ''), window, spentNanos, ledgerNanos);
+  }
+
+  function update(
+    name: string,
+    window: string | null | undefined,
+    nanos: number | null | undefined,
+    ledgerOnlyNanos: number | null | undefined,
+  ): void {
+    const windowName = window === RUN_WINDOW_NAME ? window : parseCalendarWindow(window ?? '')?.name;
+    if (windowName !== undefined)
+      counters.updateLedgerSpend(name, { name: windowName }, nanos ?? 0, ledgerOnlyNanos ?? 0);
   }
 }

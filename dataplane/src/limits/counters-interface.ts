@@ -4,14 +4,16 @@
  * synchronously.
  */
 import type { AgentLimits } from './agent-limits.js';
-import type { CalendarWindow } from './calendar-window.js';
+import type { BudgetRow } from './budget-row.js';
+import type { BudgetWindow } from './calendar-window.js';
 import type { LimitType } from './limit-table.js';
 
 /** One request that needs admission. */
 export interface AdmissionRequest {
+  /** Those of the call; see `limitsOfCall`. */
   readonly limits: AgentLimits;
   readonly providerSlug: string;
-  /** Maximum cost of the request in nano-dollars, reserved until it is settled; 0 = no reservation. */
+  /** Maximum cost of the request in nano-dollars, reserved in every hard row until it is settled; 0 = no reservation. */
   readonly reservationNanos: number;
   /** Absent or null: no limit for the tool that the request names. */
   readonly toolRate?: ToolRate | null;
@@ -33,10 +35,20 @@ type AdmissionOutcome =
 
 export interface Admission {
   readonly outcome: AdmissionOutcome;
-  /** Row of the limit table that rejected the request; TOOL_RATE_ROW; -1 = none. */
+  /**
+   * Row of the limit table that rejected the request; TOOL_RATE_ROW; -1 = none, or a budget row that is not in the
+   * table.
+   */
   readonly rejectedByRow: number;
-  /** When the rejecting check admits the next request, Unix seconds; 0 when admitted. */
+  /** The budget row that rejected the request; null = none, or another limit. */
+  readonly rejectedByBudget: BudgetRow | null;
+  /**
+   * When the rejecting check admits the next request, Unix seconds; 0 when admitted, and of a budget without a
+   * window.
+   */
   readonly retryAtSec: number;
+  /** Limits and rows in audit mode that would have rejected the request, `rpm,budget:<id>`; `''` = none. */
+  readonly wouldReject: string;
   /** Requests left in the RPM window after this one; 0 when rejected by rpm; the whole limit when unchecked. */
   readonly rpmRemaining: number;
   /**
@@ -46,7 +58,7 @@ export interface Admission {
   /** Time of the decision by the store's clock, Unix seconds. The request belongs to its calendar windows. */
   readonly admittedAtSec: number;
   /**
-   * Spend of the window and open reservations (including this request's) of the rejecting scope, else of the agent;
+   * Spend of the window and open reservations (including this request's) of the rejecting budget, else of the first one;
    * nano-dollars.
    */
   readonly spentNanos: number;
@@ -57,6 +69,7 @@ export interface Admission {
 
 /** Final cost of an admitted request. */
 export interface Settlement {
+  /** Those of the request's admission. */
   readonly limits: AgentLimits;
   readonly providerSlug: string;
   /** `admittedAtSec` of the request's admission. Cost and reservation belong to its calendar windows. */
@@ -74,13 +87,13 @@ export interface WindowSnapshot {
   readonly remaining: readonly number[];
   /** When the counted requests leave, Unix seconds. Null when the count is zero or leaves gradually. */
   readonly resetAtSec: readonly (number | null)[];
-  /** First row that would reject the next request, and when it admits one (Unix seconds); null = no row would. */
+  /** First row that would reject the next request, and when it admits one (Unix seconds); null: none, or in audit mode. */
   readonly rejection: { readonly row: number; readonly retryAtSec: number } | null;
 }
 
-/** Spend of one of the agent's `scopes` in its current window, in their order; nano-dollars. */
+/** Spend of one of the agent's `budgets` in its current window, in their order; nano-dollars. */
 export interface SpendSnapshot {
-  readonly row: number;
+  readonly budget: BudgetRow;
   readonly spentNanos: number;
   readonly reservedNanos: number;
 }
@@ -133,8 +146,11 @@ export interface Counters {
    * now is kept and added later, exactly once.
    */
   settle(settlement: Settlement): void;
-  /** Updates the ledger's figures of a scope's window, which arrive with acknowledged usage. Nano-dollars. */
-  updateLedgerSpend(tag: string, window: CalendarWindow, nanos: number, ledgerOnlyNanos: number): void;
+  /**
+   * Updates the ledger's figures of a window, which arrive with acknowledged usage. Nano-dollars. `name`: see
+   * `spendName`.
+   */
+  updateLedgerSpend(name: string, window: Pick<BudgetWindow, 'name'>, nanos: number, ledgerOnlyNanos: number): void;
   /** Reads the current state without consuming; null = the store is unavailable. */
   peek(request: PeekRequest, done: (snapshot: LimitSnapshot | null) => void): void;
   /**

@@ -4,7 +4,6 @@
  */
 import { LIMIT_ALGORITHMS, LIMITS, type Limit, type LimitAlgorithm, WINDOW_MS } from '@acg/base/limit-definitions';
 import { NANOS_PER_CENT } from '@acg/base/time-and-money-units';
-import { type CalendarUnit, type CalendarWindow, calendarWindowAt } from './calendar-window.js';
 
 export type LimitType = Limit['type'];
 export type LimitScope = Limit['scope'];
@@ -41,7 +40,7 @@ if (LIMIT_ALGORITHMS.flatMap(rowsCountedAs).some((row, index) => row !== index))
 export const FIXED_ROWS = rowsCountedAs('fixed');
 export const TOKEN_ROWS = rowsCountedAs('token');
 export const BUDGET_ROWS = rowsCountedAs('spend');
-/** The rows that count per provider; a verdict has two figures for each. */
+/** The rows that count per provider. */
 export const AGENT_PROVIDER_ROWS: readonly number[] = LIMIT_TABLE.flatMap(({ scope }, index) =>
   scope === 'agent_provider' ? [index] : [],
 );
@@ -60,10 +59,6 @@ export const DEFAULT_WINDOW_LENGTHS_MS: WindowLengthsMs = {
   tokenMinute: WINDOW_MS.minute,
 };
 
-/** The calendar window of a budget row that an instant falls into. */
-export const budgetWindowAt = (row: number, unixSec: number): CalendarWindow =>
-  calendarWindowAt(LIMIT_TABLE[row]!.window as CalendarUnit, unixSec);
-
 /** Length of a request window, µs. */
 export const windowLengthUs = (row: number, windows: WindowLengthsMs): number =>
   windows[LIMIT_TABLE[row]!.window as keyof typeof WINDOW_MS] * 1000;
@@ -71,8 +66,8 @@ export const windowLengthUs = (row: number, windows: WindowLengthsMs): number =>
 /** Converts a row's value for display: money to cents, rounded half up. Null when there is no limit. */
 export function toDisplayValue(row: LimitRow, value: number): number | null {
   if (value === UNLIMITED) return null;
-  return row.unit === 'cents' ? Math.floor(value / NANOS_PER_CENT + 0.5) : value;
+  return row.unit === 'cents' ? nanosToCents(value) : value;
 }
 
-/** Name of a scope in the counters' keys: `agent:…`, `project:…`, `org:…`. */
-export const scopeTag = (scope: string, id: string): string => `${scope}:${id}`;
+/** Rounds half up. */
+export const nanosToCents = (nanos: number): number => Math.floor(nanos / NANOS_PER_CENT + 0.5);

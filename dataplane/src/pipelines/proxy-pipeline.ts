@@ -1,7 +1,7 @@
 /**
  * The stages of a call (`/v1/proxy/…`) in their order.
  *
- *   accept → target → authenticate → route → policy → MCP head → reservation plan → org slot → circuit precheck
+ *   accept → target → authenticate → route → tags → policy → MCP head → reservation plan → org slot → circuit precheck
  *     → buffer body → body models → MCP message → circuit → recheck access → connect → recheck access → admit → forward
  *     → relay → settle → last byte
  *
@@ -25,6 +25,7 @@ import { checkBodyModels, checkCallPolicy } from '../call/stages/check-call-poli
 import { createMcpHeadStage, createMcpMessageStage } from '../call/stages/check-mcp-call.js';
 import { type ConnectDeps, createDialStage, createTakeConnectionStage } from '../call/stages/connect.js';
 import { createForwardStage } from '../call/stages/forward.js';
+import { readTags } from '../call/stages/read-tags.js';
 import { createRecheckAccessStage } from '../call/stages/recheck-access.js';
 import { precheckCostBoundStage } from '../call/stages/reject-unbounded-cost.js';
 import { parseRequestTarget, route } from '../call/stages/route.js';
@@ -95,6 +96,7 @@ export function createProxyPipeline(deps: ProxyPipelineDeps): Pipeline {
         route,
       ],
       routed: [
+        readTags,
         checkCallPolicy,
         createMcpHeadStage({ answerMemory: bodyMemory, gatewayUrl }),
         precheckCostBoundStage,

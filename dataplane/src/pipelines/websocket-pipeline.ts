@@ -7,6 +7,7 @@ import { createAuthenticateStage } from '../call/stages/authenticate.js';
 import { createBreakerStage } from '../call/stages/check-breaker.js';
 import { checkCallPolicy } from '../call/stages/check-call-policy.js';
 import { createDialStage, createTakeConnectionStage } from '../call/stages/connect.js';
+import { readTags } from '../call/stages/read-tags.js';
 import { createRecheckAccessStage } from '../call/stages/recheck-access.js';
 import { precheckCostBoundStage } from '../call/stages/reject-unbounded-cost.js';
 import { parseRequestTarget, route } from '../call/stages/route.js';
@@ -46,6 +47,7 @@ export function createWebSocketPipeline(deps: WebSocketPipelineDeps): Pipeline {
         route,
       ],
       routed: [
+        readTags,
         checkWebSocketAllowed,
         checkCallPolicy,
         precheckCostBoundStage,

@@ -63,6 +63,12 @@ export const CALL_WITHOUT_MODEL: MaxCostInput = {
   units: 1,
 };
 
+/** Input for a call to a provider without metering; a batch of e-mails has at most 100 units. */
+export const UNMETERED_CALL: MaxCostInput = { ...CALL_WITHOUT_MODEL, units: 100 };
+
+/** Formats in which the body decides the cost of a call. */
+export const METERED_FORMATS: ReadonlySet<string> = new Set(['openai', 'anthropic', 'gemini', 'bedrock', 'cohere']);
+
 /** Assumed for unknown models: no vendor priced here has a longer context. */
 const DEFAULT_CONTEXT_TOKENS = 2_000_000;
 /** Price lists round context windows: 1 000 000 can mean 1 047 576 or 1 050 000. */

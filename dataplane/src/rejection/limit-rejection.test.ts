@@ -1,11 +1,16 @@
 import { NANOS_PER_CENT } from '@acg/base/time-and-money-units';
 import { expect, test } from 'vitest';
 import { ADMITTED, createRejectedAdmission } from '../call/testing/proxy-fixture.js';
+import type { AgentLimits } from '../limits/agent-limits.js';
 import { LIMIT_TABLE, TOOL_RATE_ROW } from '../limits/limit-table.js';
 import { createTestLimits } from '../limits/testing/agent-limits-fixture.js';
 import { createLimitRejection } from './limit-rejection.js';
 
-const { byRow: limits } = createTestLimits({ budgetCents: 500 });
+const limits = createTestLimits({ budgetCents: 500 });
+const hardLimits = createTestLimits({ budgetCents: 500, hardBudget: true });
+const allBudgets = { budgetCents: 500, projectBudgetNanos: 5 * NANOS_PER_CENT, orgBudgetNanos: 5 * NANOS_PER_CENT };
+const budgetOf = (limits: AgentLimits, row: number) =>
+  limits.checkedBudgets.find(({ tableRow }) => tableRow === row) ?? null;
 
 test('limit rejections: null for an admitted call', () => {
   expect(createLimitRejection(ADMITTED, limits, 0)).toBeNull();
@@ -15,7 +20,9 @@ const everyRow = LIMIT_TABLE.map((row, at) => ({ ...row, at }));
 test.each(everyRow)(
   'limit rejections: $type of $scope has its text as error and as message',
   ({ type, message, at }) => {
-    const refusal = createLimitRejection({ ...createRejectedAdmission(type, 1), rejectedByRow: at }, limits, 0)!;
+    const all = createTestLimits(allBudgets);
+    const rejected = { ...createRejectedAdmission(type, 1), rejectedByRow: at, rejectedByBudget: budgetOf(all, at) };
+    const refusal = createLimitRejection(rejected, all, 0)!;
     expect(refusal).toMatchObject({ status: 429, reason: expect.stringMatching(type) });
     expect(JSON.parse(refusal.body)).toMatchObject({ error: message, message, limitType: type });
   },
@@ -64,6 +71,7 @@ test('limit rejections: rpd and budget send x-should-retry: false and no Retry-A
     message: budget.message,
     limitType: 'budget',
     scope: 'agent',
+    window: 'month',
     spentCents: 501,
     budgetCents: 500,
   });
@@ -78,10 +86,11 @@ test.each([
   const cents = (count: number): number => count * 10_000_000;
   const admission = {
     ...createRejectedAdmission('budget', 0, cents(spent)),
+    rejectedByBudget: hardLimits.budgets[0]!,
     reservedNanos: cents(held),
     reservationNanos: cents(hold),
   };
-  const refusal = createLimitRejection(admission, limits, 0)!;
+  const refusal = createLimitRejection(admission, hardLimits, 0)!;
   expect(refusal.headers).toEqual(headers);
   expect(refusal.reason).toBe(tallied);
   expect(JSON.parse(refusal.body)).toMatchObject({
@@ -100,8 +109,9 @@ test.each(LIMIT_TABLE.filter(({ unit }) => unit === 'cents'))(
   'limit rejections: metrics and usage separate the budget of $scope from others for any reservation',
   ({ scope }) => {
     const rejectedByRow = LIMIT_TABLE.findIndex((row) => row.unit === 'cents' && row.scope === scope);
-    const budgets = LIMIT_TABLE.map(() => 5 * NANOS_PER_CENT);
-    const admission = { ...createRejectedAdmission('budget', 0, 5 * NANOS_PER_CENT), rejectedByRow };
+    const budgets = createTestLimits({ ...allBudgets, budgetCents: 5, hardBudget: true });
+    const rejectedByBudget = budgetOf(budgets, rejectedByRow);
+    const admission = { ...createRejectedAdmission('budget', 0, 5 * NANOS_PER_CENT), rejectedByRow, rejectedByBudget };
     const reasons = [0, 1].map(
       (holdNanos) => createLimitRejection({ ...admission, reservationNanos: holdNanos }, budgets, 0)!.reason,
     );

@@ -1,11 +1,12 @@
-/** Builds the 429 rejection for each row of the limit table. */
+/** Builds the 429 rejection of a limit or a budget row. */
 import { rejectionReason } from '@acg/base/limit-definitions';
-import { NANOS_PER_CENT } from '@acg/base/time-and-money-units';
+import type { AgentLimits } from '../limits/agent-limits.js';
+import { type BudgetRow, type BudgetScope, describeBudgetRow } from '../limits/budget-row.js';
 import type { Admission, ToolRate } from '../limits/counters-interface.js';
 import {
   LIMIT_TABLE,
   type LimitRow,
-  type LimitValues,
+  nanosToCents,
   RPM_ROW,
   TOOL_RATE_ROW,
   toDisplayValue,
@@ -21,21 +22,20 @@ import {
 /** SDKs sleep as long as Retry-After says: up to a minute is useful, a day is not. */
 const RETRY_AFTER_SEC_MAX = 60;
 
-/** Null: the call was admitted. */
+/** Null: the call was admitted. `limits`: of the call. */
 export function createLimitRejection(
   admission: Admission,
-  limits: LimitValues,
+  limits: AgentLimits,
   nowMs: number,
   toolRate: ToolRate | null = null,
 ): Rejection | null {
-  const { rejectedByRow: refusedBy } = admission;
-  if (refusedBy === TOOL_RATE_ROW) return createToolRateRejection(toolRate!, admission.retryAtSec, nowMs);
-  if (refusedBy < 0) return null;
-  const row = LIMIT_TABLE[refusedBy]!;
-  const limit = toDisplayValue(row, limits[refusedBy]!) ?? 0;
-  return row.unit === 'cents'
-    ? createBudgetRejection(row, limit, admission)
-    : createRateLimitRejection(row, limit, admission.retryAtSec, nowMs);
+  const { rejectedByBudget, rejectedByRow } = admission;
+  if (rejectedByRow === TOOL_RATE_ROW) return createToolRateRejection(toolRate!, admission.retryAtSec, nowMs);
+  if (rejectedByBudget !== null) return createBudgetRejection(rejectedByBudget, admission);
+  if (rejectedByRow < 0) return null;
+  const row = LIMIT_TABLE[rejectedByRow]!;
+  const limit = toDisplayValue(row, limits.byRow[rejectedByRow]!) ?? 0;
+  return createRateLimitRejection(row, limit, admission.retryAtSec, nowMs);
 }
 
 function createRateLimitRejection(row: LimitRow, limit: number, resetAt: number, nowMs: number): Rejection {
@@ -50,7 +50,8 @@ function createRateLimitRejection(row: LimitRow, limit: number, resetAt: number,
   if (row.window === 'minute')
     headers.push('retry-after', String(computeRetryAfterSec(resetAt, nowMs, RETRY_AFTER_SEC_MAX)));
   else headers.push(...NO_RETRY_HEADERS);
-  return buildLimitRejection(row, { limitType: row.type, limit, remaining: 0, resetAt }, headers);
+  const facts = { limitType: row.type, limit, remaining: 0, resetAt };
+  return buildLimitRejection(rejectionReason(row), row.message, facts, headers);
 }
 
 const TOOL_RATE_MESSAGE = 'Rate limit exceeded: too many requests for this tool in a minute.';
@@ -59,51 +60,78 @@ function createToolRateRejection({ pattern, rpm }: ToolRate, resetAt: number, no
   const row = LIMIT_TABLE[RPM_ROW]!;
   const { headers } = createRateLimitRejection(row, rpm, resetAt, nowMs);
   const facts = { limitType: row.type, scope: 'tool', tool: pattern, limit: rpm, remaining: 0, resetAt };
-  return { ...buildLimitRejection(row, facts, headers, TOOL_RATE_MESSAGE), reason: 'rpm_tool' };
+  return buildLimitRejection('rpm_tool', TOOL_RATE_MESSAGE, facts, headers);
 }
 
 /** Sends no X-RateLimit-* headers. Only a reservation that other reservations block may succeed soon. */
-function createBudgetRejection(row: LimitRow, budgetCents: number, admission: Admission): Rejection {
-  const { spentNanos, reservedNanos: heldNanos, reservationNanos: holdNanos } = admission;
-  const spentCents = toDisplayValue(row, spentNanos) ?? 0;
-  const facts = { limitType: row.type, scope: row.scope, spentCents, budgetCents };
-  if (holdNanos === 0) return buildLimitRejection(row, facts, NO_RETRY_HEADERS);
-  const budgetNanos = budgetCents * NANOS_PER_CENT;
-  const reason = holdNanos > budgetNanos ? 'never_fits' : spentNanos + holdNanos > budgetNanos ? 'spent' : 'in_flight';
-  const held = { ...facts, heldCents: toDisplayValue(row, heldNanos) ?? 0, reason };
-  const headers = reason === 'in_flight' ? RETRY_SOON_HEADERS : NO_RETRY_HEADERS;
-  if (reason === 'spent') return buildLimitRejection(row, held, headers);
-  // The row's own message and reason say that the budget is used up.
-  const message = BUDGET_MESSAGES[reason](SCOPE_NAMES[row.scope]!);
-  return { ...buildLimitRejection(row, held, headers, message), reason: `budget_${reason}` };
+function createBudgetRejection(row: BudgetRow, admission: Admission): Rejection {
+  const { spentNanos, reservedNanos: heldNanos, retryAtSec } = admission;
+  const holdNanos = row.reservationOf(admission.reservationNanos);
+  const facts = {
+    limitType: 'budget',
+    ...describeBudgetRow(row),
+    spentCents: nanosToCents(spentNanos),
+    budgetCents: nanosToCents(row.limitNanos),
+    ...(retryAtSec === 0 ? {} : { resetAt: retryAtSec }),
+  };
+  const reason = row.scope === 'run' ? 'budget_run' : rejectionReason({ type: 'budget', scope: row.scope });
+  const spent = nameSpentBudget(row);
+  if (holdNanos === 0) return withBudgetId(buildLimitRejection(reason, spent, facts, NO_RETRY_HEADERS), row);
+  const why =
+    holdNanos > row.limitNanos ? 'never_fits' : spentNanos + holdNanos > row.limitNanos ? 'spent' : 'in_flight';
+  const held = { ...facts, heldCents: nanosToCents(heldNanos), reason: why };
+  const headers = why === 'in_flight' ? RETRY_SOON_HEADERS : NO_RETRY_HEADERS;
+  const rejection =
+    why === 'spent' // the row's own reason says that the budget is used up
+      ? buildLimitRejection(reason, spent, held, headers)
+      : buildLimitRejection(`budget_${why}`, BUDGET_MESSAGES[why](nameBudget(row)), held, headers);
+  return withBudgetId(rejection, row);
 }
+
+const withBudgetId = (rejection: Rejection, { id }: BudgetRow): Rejection =>
+  id === '' ? rejection : { ...rejection, budgetId: id };
 
 /** Texts while the budget is not used up. */
 const BUDGET_MESSAGES = {
-  never_fits: (scope: string) =>
-    `This call may cost more than the monthly budget of ${scope}: request fewer output tokens.`,
-  in_flight: (scope: string) => `Calls in flight have reserved the rest of the monthly budget of ${scope}.`,
+  never_fits: (budget: string) => `This call may cost more than ${budget}: request fewer output tokens.`,
+  in_flight: (budget: string) => `Calls in flight have reserved the rest of ${budget}.`,
 } as const;
-const SCOPE_NAMES: Readonly<Record<string, string>> = {
+const SCOPE_NAMES: Readonly<Record<BudgetScope, string>> = {
   agent: 'this agent',
   project: 'the project',
   org: 'the organization',
+  run: 'the run',
+};
+const WINDOW_NAMES: Readonly<Record<BudgetRow['window'], string>> = {
+  day: 'daily ',
+  week: 'weekly ',
+  month: 'monthly ',
+  total: 'total ',
 };
 
-function buildLimitRejection(
-  row: LimitRow,
+/** `the monthly budget of this agent`. */
+function nameBudget({ scope, window, models, tag }: BudgetRow): string {
+  const model = models.length === 0 ? '' : ` for models ${models.join(', ')}`;
+  const tagged = tag === '' ? '' : ` for calls with the tag ${tag}`;
+  return `the ${scope === 'run' ? '' : WINDOW_NAMES[window]}budget of ${SCOPE_NAMES[scope]}${model}${tagged}`;
+}
+
+function nameSpentBudget(row: BudgetRow): string {
+  const name = nameBudget(row);
+  return `${name[0]!.toUpperCase()}${name.slice(1)} is spent.`;
+}
+
+const buildLimitRejection = (
+  reason: Rejection['reason'],
+  message: string,
   facts: object,
   headers: readonly string[],
-  message: string = row.message,
-): Rejection {
-  const body = JSON.stringify({ error: message, message, ...facts });
-  return {
-    reason: rejectionReason(row),
-    status: 429,
-    statusLine: statusLine(429),
-    message,
-    body,
-    headers,
-    closesConnection: false,
-  };
-}
+): Rejection => ({
+  reason,
+  status: 429,
+  statusLine: statusLine(429),
+  message,
+  body: JSON.stringify({ error: message, message, ...facts }),
+  headers,
+  closesConnection: false,
+});

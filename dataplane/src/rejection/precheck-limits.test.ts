@@ -2,13 +2,13 @@
 import { NANOS_PER_CENT } from '@acg/base/time-and-money-units';
 import { expect, test } from 'vitest';
 import type { LimitSnapshot } from '../limits/counters-interface.js';
-import { BUDGET_ROW, RPD_ROW, RPM_ROW, TPM_ROW } from '../limits/limit-table.js';
+import { RPD_ROW, RPM_ROW, TPM_ROW } from '../limits/limit-table.js';
 import { createTestLimits } from '../limits/testing/agent-limits-fixture.js';
 import { countAdmissibleCalls, precheckLimits } from './precheck-limits.js';
 
 /** The budget is 100 of these. */
 const PERCENT = NANOS_PER_CENT / 100;
-const LIMITS = createTestLimits({ budgetCents: 1, tpmLimit: 1 }).byRow;
+const LIMITS = createTestLimits({ budgetCents: 1, tpmLimit: 1, hardBudget: true });
 const NOW_MS = Date.UTC(2026, 10, 23);
 
 interface State {
@@ -33,7 +33,7 @@ function createSnapshot({ rpm = 60, rpd = 10_000, tpm = 1, spent = 0, reserved =
         rejection: full === undefined ? null : { row: full, retryAtSec: NOW_MS / 1000 + 7 },
       },
     ],
-    spends: [{ row: BUDGET_ROW, spentNanos: spent * PERCENT, reservedNanos: reserved * PERCENT }],
+    spends: [{ budget: LIMITS.budgets[0]!, spentNanos: spent * PERCENT, reservedNanos: reserved * PERCENT }],
   };
 }
 

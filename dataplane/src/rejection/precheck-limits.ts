@@ -3,28 +3,32 @@
  * call that is already over a limit is rejected at once. A call that passes is counted at its admission, right before it
  * goes upstream.
  */
+import type { AgentLimits } from '../limits/agent-limits.js';
+import type { BudgetRow } from '../limits/budget-row.js';
 import type { LimitSnapshot, SpendSnapshot } from '../limits/counters-interface.js';
-import { AGENT_PROVIDER_ROWS, BUDGET_ROW, BUDGET_ROWS, LIMIT_TABLE, type LimitValues } from '../limits/limit-table.js';
+import { AGENT_PROVIDER_ROWS, LIMIT_TABLE } from '../limits/limit-table.js';
 import { createLimitRejection } from './limit-rejection.js';
 import type { Rejection } from './rejections.js';
 
-/** Null: no limit is exceeded. The snapshot is that of one provider. `reservationNanos`: see {@link AdmissionRequest}. */
+/**
+ * Null: no limit is exceeded. The snapshot is that of one provider, `limits` are those of the call: its rows are among
+ * the snapshot's. `reservationNanos`: see {@link AdmissionRequest}.
+ */
 export function precheckLimits(
   { windows, spends }: LimitSnapshot,
-  limits: LimitValues,
+  limits: AgentLimits,
   nowMs: number,
   reservationNanos = 0,
 ): Rejection | null {
   const full = windows[0]?.rejection ?? null;
-  if (full !== null) return createPrecheckRejection(full.row, full.retryAtSec, null, 0, limits, nowMs);
-  for (const row of BUDGET_ROWS) {
-    const spend = spends.find((one) => one.row === row);
-    if (spend === undefined) continue;
-    const reserved = row === BUDGET_ROW ? reservationNanos : 0;
+  if (full !== null) return createPrecheckRejection(full, null, null, 0, limits, nowMs);
+  for (const row of limits.checkedBudgets) {
+    const spend = findSpend(spends, row);
+    if (spend === undefined || row.mode === 'audit') continue;
+    const reserved = row.reservationOf(reservationNanos);
     const isExceeded =
-      reserved > 0 ? countReservationsThatFit(spend, limits, reserved) < 1 : spend.spentNanos >= limits[row]!;
-    // A budget has no reset instant.
-    if (isExceeded) return createPrecheckRejection(row, 0, spend, reserved, limits, nowMs);
+      reserved > 0 ? countReservationsThatFit(row, spend, reserved) < 1 : spend.spentNanos >= row.limitNanos;
+    if (isExceeded) return createPrecheckRejection(null, row, spend, reserved, limits, nowMs);
   }
   return null;
 }
@@ -32,44 +36,55 @@ export function precheckLimits(
 /** How many calls with this reservation the limits would admit now; Infinity: they set no number. */
 export function countAdmissibleCalls(
   { windows, spends }: LimitSnapshot,
-  limits: LimitValues,
+  limits: AgentLimits,
   reservationNanos: number,
 ): number {
   let calls = Number.POSITIVE_INFINITY;
   const remaining = windows[0]?.remaining;
   for (let i = 0; remaining !== undefined && i < remaining.length; i++) {
-    const { unit } = LIMIT_TABLE[AGENT_PROVIDER_ROWS[i]!]!;
-    if (unit === 'requests') calls = Math.min(calls, remaining[i]!);
+    const row = AGENT_PROVIDER_ROWS[i]!;
+    if (LIMIT_TABLE[row]!.unit === 'requests' && !limits.auditedRows.includes(row))
+      calls = Math.min(calls, remaining[i]!);
   }
-  const spend = spends.find(({ row }) => row === BUDGET_ROW);
-  if (reservationNanos === 0 || spend === undefined) return calls;
-  return Math.min(calls, countReservationsThatFit(spend, limits, reservationNanos));
+  for (const row of limits.checkedBudgets) {
+    const reserved = row.reservationOf(reservationNanos);
+    const spend = findSpend(spends, row);
+    if (reserved > 0 && spend !== undefined) calls = Math.min(calls, countReservationsThatFit(row, spend, reserved));
+  }
+  return calls;
 }
 
+/** By name: the snapshot may come from an earlier context. */
+const findSpend = (spends: readonly SpendSnapshot[], { name }: BudgetRow): SpendSnapshot | undefined =>
+  spends.find(({ budget }) => budget.name === name);
+
 const countReservationsThatFit = (
-  { row, spentNanos, reservedNanos }: SpendSnapshot,
-  limits: LimitValues,
+  { limitNanos }: BudgetRow,
+  { spentNanos, reservedNanos }: SpendSnapshot,
   reservationNanos: number,
-): number => Math.floor((limits[row]! - spentNanos - reservedNanos) / reservationNanos);
+): number => Math.floor((limitNanos - spentNanos - reservedNanos) / reservationNanos);
 
 function createPrecheckRejection(
-  row: number,
-  passesAtSec: number,
+  full: { readonly row: number; readonly retryAtSec: number } | null,
+  budget: BudgetRow | null,
   spend: SpendSnapshot | null,
   reservationNanos: number,
-  limits: LimitValues,
+  limits: AgentLimits,
   nowMs: number,
 ): Rejection | null {
-  const refused = {
-    outcome: LIMIT_TABLE[row]!.type,
-    rejectedByRow: row,
-    retryAtSec: passesAtSec,
+  const retryAtSec = full?.retryAtSec ?? budget?.resetsAtSec(nowMs / 1000) ?? 0;
+  const rejected = {
+    outcome: full === null ? 'budget' : LIMIT_TABLE[full.row]!.type,
+    rejectedByRow: full?.row ?? budget!.tableRow,
+    rejectedByBudget: budget,
+    retryAtSec,
+    wouldReject: '',
     rpmRemaining: 0,
-    rpmResetAtSec: passesAtSec,
+    rpmResetAtSec: retryAtSec,
     admittedAtSec: 0,
     spentNanos: spend?.spentNanos ?? 0,
     reservedNanos: spend?.reservedNanos ?? 0,
     reservationNanos,
   };
-  return createLimitRejection(refused, limits, nowMs);
+  return createLimitRejection(rejected, limits, nowMs);
 }

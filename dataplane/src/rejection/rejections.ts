@@ -8,6 +8,8 @@ import type { RejectionReason } from '@acg/base/rejection-reasons';
 export interface Rejection {
   /** Label of metrics and of rejection counts. */
   readonly reason: RejectionReason;
+  /** Id of the budget row that rejects the call; absent: no row does, or one without an id. */
+  readonly budgetId?: string;
   readonly status: number;
   readonly statusLine: string;
   readonly message: string;
@@ -134,6 +136,11 @@ export const REJECTIONS = Object.freeze({
   expectationFailed: createMalformedRejection('Only Expect: 100-continue is supported.', 417),
   unsupportedTransferEncoding: createMalformedRejection('Only Transfer-Encoding: chunked is supported.', 501),
   conflictingTokens: createRejection('bad_request', 400, 'The request contains two different gateway tokens.'),
+  invalidTag: createRejection(
+    'bad_request',
+    400,
+    'x-gateway-tag must hold at most 4 tags with different keys: key=value, separated by commas; a key of 1 to 32 characters a-z, 0-9 or _, and a value of 1 to 64 printable ASCII characters without a comma.',
+  ),
   tokenInPath: createRejection('bad_request', 400, 'The path contains a gateway token. Send it in a header.'),
   unauthorized: createRejection('unauthorized', 401, 'The gateway token is missing, unknown, expired or revoked.'),
   agentRequired: createRejection(

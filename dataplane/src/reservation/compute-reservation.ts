@@ -2,6 +2,7 @@
 
 import { hasUnreportedCost, isInPath, locateCallModel } from '@acg/base/policy/call-rules';
 import { parseModelFromPath } from '@acg/base/policy/parse-model-from-path';
+import { getCallLimits, limitsOfAnyModel } from '../call/call-limits.js';
 import type { CallMetering } from '../call/call-metering-interface.js';
 import type { ReservedOutput, RoutedExchange } from '../call/exchange.js';
 import {
@@ -15,15 +16,11 @@ import { createBodyModelReader } from '../policy/body/body-model-reader.js';
 import { generatesNoText } from '../policy/reservation/body-dialect.js';
 import { readFormReservationFacts } from '../policy/reservation/form-reservation-facts.js';
 import { readReservationFacts } from '../policy/reservation/reservation-facts.js';
-import { CALL_WITHOUT_MODEL, type MaxCostInput } from '../pricing/max-cost.js';
+import { CALL_WITHOUT_MODEL, type MaxCostInput, METERED_FORMATS, UNMETERED_CALL } from '../pricing/max-cost.js';
 import { maxOutputImageTokens } from '../pricing/max-image-tokens.js';
 import { createBodyProblemRejection } from '../rejection/body-model-rejections.js';
 import { REJECTIONS, type Rejection } from '../rejection/rejections.js';
 
-/** Formats in which the body decides the cost of a call. */
-const METERED_FORMATS: ReadonlySet<string> = new Set(['openai', 'anthropic', 'gemini', 'bedrock', 'cohere']);
-/** For providers without metering; a batch of e-mails has at most 100 units. */
-const UNMETERED_CALL: MaxCostInput = { ...CALL_WITHOUT_MODEL, units: 100 };
 /** Models that search on their own, without a maximum: Groq's compound systems, OpenRouter's variants. */
 const SEARCHING_MODELS = /(?:^|\/)compound(?:-[a-z-]+)?$|:online$/;
 /**
@@ -37,13 +34,15 @@ const SPOKEN_TOKENS_PER_BYTE = 32;
  * also rejects calls whose cost cannot be bounded, and sets the reader of a body that must be read. Null: continue.
  */
 export function precheckCostBound(exchange: RoutedExchange): Rejection | null {
-  const { context, upstream, target } = exchange.routed;
-  const { hardBudget, hasCostLimit: limitsCost } = context.agentLimits;
-  if (!limitsCost || !METERED_FORMATS.has(upstream.usageFormat)) return null;
-  if (!hardBudget)
-    return hasUnreportedCost(upstream, exchange.request.method, target.providerPath)
-      ? REJECTIONS.costNotReported
-      : null;
+  const { upstream, target } = exchange.routed;
+  const { hasHardBudget, hasCostLimit } = limitsOfAnyModel(exchange);
+  if (!METERED_FORMATS.has(upstream.usageFormat)) return null;
+  if (!hasHardBudget) {
+    if (hasCostLimit && hasUnreportedCost(upstream, exchange.request.method, target.providerPath))
+      return REJECTIONS.costNotReported;
+    readModelsIfPossible(exchange);
+    return null;
+  }
   if (exchange.handshake !== null) return REJECTIONS.costNotBoundable;
   const place = locateCallModel(upstream, exchange.request.method, target.providerPath);
   if (place === 'free') return null;
@@ -58,21 +57,36 @@ export function precheckCostBound(exchange: RoutedExchange): Rejection | null {
 }
 
 /**
- * Returns the nano-dollars that the call must reserve beyond what it has reserved, or why it cannot be admitted; 0 without
- * a hard budget. Runs when the body is complete, once for each context.
+ * Sets a reader of the models where a budget counts some models only. Nothing is rejected for a body that cannot be
+ * read: budgets of every model count it.
  */
-export function computeMissingReservation(
+function readModelsIfPossible(exchange: RoutedExchange): void {
+  const { admission, body, request, routed } = exchange;
+  if (!limitsOfAnyModel(exchange).hasModelFilters || admission.bodyReader !== null || body === null) return;
+  const place = locateCallModel(routed.upstream, request.method, routed.target.providerPath);
+  if (place === 'free' || place === 'unknown' || place === 'answer' || isInPath(place)) return;
+  const reader = createBodyModelReader(place, request.headers);
+  if (typeof reader === 'string') return;
+  admission.bodyReader = reader;
+  admission.needsModels = false;
+}
+
+/**
+ * Returns the nano-dollars that the call must reserve, or why it cannot be admitted; 0 without a hard budget that counts
+ * it. Runs when the body is complete, once for each context.
+ */
+export function computeNeededReservation(
   exchange: RoutedExchange,
   metering: Pick<CallMetering, 'maxCostNanos'>,
 ): number | Rejection {
   const { admission } = exchange;
-  if (!exchange.routed.context.agentLimits.hardBudget) return 0;
+  if (!getCallLimits(exchange, metering).hasHardBudget) return 0;
   if (admission.neededNanos === null) {
     const needed = computeReservation(exchange, metering);
     if (typeof needed !== 'number') return needed;
     admission.neededNanos = needed;
   }
-  return Math.max(0, admission.neededNanos - admission.reservedNanos);
+  return admission.neededNanos;
 }
 
 /**
@@ -83,9 +97,9 @@ export function computeReservation(
   exchange: RoutedExchange,
   metering: Pick<CallMetering, 'maxCostNanos'>,
 ): number | Rejection {
-  const { context, upstream, target } = exchange.routed;
-  const { agentLimits: terms } = context;
-  if (!terms.hardBudget) return 0;
+  const { upstream, target } = exchange.routed;
+  const limits = getCallLimits(exchange, metering);
+  if (!limits.hasHardBudget) return 0;
   if (!METERED_FORMATS.has(upstream.usageFormat)) {
     return metering.maxCostNanos(exchange, UNMETERED_CALL);
   }
@@ -110,7 +124,7 @@ export function computeReservation(
   const { outputTokensMax, answerCount: answers, predictedTokens, speed, hostedTools: hosted } = facts;
   const { turnsMax: turns } = hosted;
   const perAnswer =
-    outputTokensMax ?? defaultOutputTokensMax(path, models[0] ?? '', body.length, terms.defaultMaxOutputTokens);
+    outputTokensMax ?? defaultOutputTokensMax(path, models[0] ?? '', body.length, limits.defaultMaxOutputTokens);
   const textOut = perAnswer * answers * turns + predictedTokens * answers;
   const images = isImagePath(path) ? answers : facts.generatedImages;
   const call: MaxCostInput = {

@@ -12,7 +12,7 @@
 
 import type { CallMetering } from '../call/call-metering-interface.js';
 import type { RoutedExchange } from '../call/exchange.js';
-import { releaseLateReservation } from '../call/settle.js';
+import { findAdmittedLimits, releaseLateReservation } from '../call/settle.js';
 import type { UpstreamResponseHandler } from '../http1/upstream-request-interface.js';
 import type { Counters } from '../limits/counters-interface.js';
 import type { Relay } from '../response/relay.js';
@@ -109,7 +109,7 @@ export class ReservedStream implements UpstreamResponseHandler {
     const nanos = watch.computeGrowthNanos(exchange.admission.reservedNanos);
     this.#isGrowing = true;
     const { admittedAtSec } = exchange.admission.result!;
-    this.#counters.growReservation(exchange.routed.context.agentLimits, admittedAtSec, nanos, (granted) => {
+    this.#counters.growReservation(findAdmittedLimits(exchange), admittedAtSec, nanos, (granted) => {
       // In a later turn of the event loop: the parser that delivered these bytes may still be processing them.
       setImmediate(() => this.#onGrowthDecided(watch, nanos, granted));
     });
@@ -119,7 +119,8 @@ export class ReservedStream implements UpstreamResponseHandler {
     const exchange = this.#exchange;
     this.#isGrowing = false;
     if (exchange.settled) {
-      if (granted) releaseLateReservation(this.#counters, exchange, nanos);
+      const { admittedAtSec } = exchange.admission.result!;
+      if (granted) releaseLateReservation(this.#counters, exchange, findAdmittedLimits(exchange), admittedAtSec, nanos);
       if (this.#isUpstreamComplete) this.#relay.onComplete(); // frees the connection
       return;
     }

@@ -48,6 +48,8 @@ export function writeForwardedHead(
   const { res } = exchange;
   res.writeStatus(statusLine(exchange.upstreamCall.status));
   let own = `${exchange.request.id}${formatServerTiming(exchange)}`;
+  const wouldReject = exchange.admission.result?.wouldReject ?? '';
+  if (wouldReject !== '') own += `\r\nx-gateway-would-reject: ${wouldReject}`;
   let theirs = 0;
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i] as string;

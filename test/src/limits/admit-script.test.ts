@@ -8,6 +8,7 @@ import { writeRequestConstants } from '@acg/dataplane/counters/redis/script/admi
 import { spendKey } from '@acg/dataplane/counters/redis/spend-counter';
 import { SpendCounters } from '@acg/dataplane/counters/redis/spend-counters';
 import type { AgentLimits } from '@acg/dataplane/limits/agent-limits';
+import { spendName } from '@acg/dataplane/limits/budget-row';
 import { calendarWindowAt } from '@acg/dataplane/limits/calendar-window';
 import type { Admission, WindowSnapshot } from '@acg/dataplane/limits/counters-interface';
 import {
@@ -17,7 +18,6 @@ import {
   LIMIT_TABLE,
   RPD_ROW,
   RPM_ROW,
-  scopeTag,
   TOKEN_ROWS,
   type WindowLengthsMs,
 } from '@acg/dataplane/limits/limit-table';
@@ -79,7 +79,7 @@ async function callScript(question: ScriptRequest) {
   const createBatch = (callerSec: number) => new AdmissionBatch(0, writerSpend, callerSec);
   const batch = createBatch(nowSec + callerAheadSec);
   if (costNanos > 0) {
-    const tag = scopeTag('agent', limits.agentId);
+    const tag = spendName('agent', limits.agentId);
     const spendCounter = writerSpend.getOrCreate(limits.orgId, tag, calendarWindowAt('month', nowSec));
     spendCounter.addSpend(costNanos);
     batch.report(spendCounter);
@@ -96,11 +96,11 @@ async function callScript(question: ScriptRequest) {
     probeKey: question.probe ? 'acg:{probed}:probe' : undefined,
   });
   ran.batch.deliverReply(ran.reply, false);
-  const [admittedCount, rejectedBy, retryAtUs, [rpmRemaining, rpmResetUs]] = ran.reply.checks[0]!;
+  const [admittedCount, rejectedBy, retryAtUs, , [rpmRemaining, rpmResetUs]] = ran.reply.checks[0]!;
   const { spentNanos = 0, reservedNanos = 0, admittedAtSec = 0, retryAtSec = 0 } = admissions.at(-1) ?? {};
   const verdict = {
     admittedCount,
-    rejectedByRow: rejectedBy - 1,
+    rejectedByRow: rejectedBy < 0 ? limits.checkedBudgets[-rejectedBy - 1]!.tableRow : rejectedBy - 1,
     retryAtSec: retryAtUs > 0 ? Math.ceil(retryAtUs / 1e6) : retryAtSec,
     rpmRemaining,
     rpmResetAtSec: Math.ceil(rpmResetUs / 1e6),
@@ -255,7 +255,8 @@ test('admit.lua: a log stays small over many windows', async () => {
   expect(await server.admin.strlen(requestLogKey(limits, 'openai'))).toBeLessThanOrEqual(50 * 4 * 2 + 32 * 4 + 32);
 });
 
-const ONE_MONTH = [32 * DAY_SEC, 32 * DAY_SEC] as const;
+/** A month is kept until 40 days after its end. */
+const ONE_MONTH = [40 * DAY_SEC, 71 * DAY_SEC] as const;
 const TOKENS_HOUR = [3_660, 3_720] as const; // its minute lasts an hour in this test
 
 test.each([
@@ -458,8 +459,8 @@ test('admit.lua: a reservation is taken in the budgets of agent, project and org
     (await callScript({ limits, reservationNanos, writerSpend, wanted: 1 })).verdict;
   const reserved = async () =>
     await Promise.all(
-      limits.scopes.map(async ({ tag }) => {
-        const key = spendKey(orgId, tag, calendarWindowAt('month', Date.now() / 1000));
+      limits.budgets.map(async ({ name }) => {
+        const key = spendKey(orgId, name, calendarWindowAt('month', Date.now() / 1000));
         const stored = await readStoredReservations(server.admin, limits.agentId, undefined, key);
         return stored.reduce((total, { sum }) => total + sum, 0);
       }),
@@ -504,11 +505,11 @@ test('admit.lua: a call that arrives after its reply was given up takes no reser
     for (const { counter } of batch.spends) counter.onReplyLost();
     return async () => {
       const [admitted, rejectedBy] = (await sent.run(server.admin)).checks![0]!;
-      return [admitted, rejectedBy - 1];
+      return [admitted, rejectedBy];
     };
   });
-  expect(await second!()).toEqual([1, -1]);
-  expect(await first!()).toEqual([0, BUDGET_ROW]);
+  expect(await second!()).toEqual([1, 0]);
+  expect(await first!()).toEqual([0, -1]);
   expect((await readStoredReservations(server.admin, limits.agentId)).map(({ sum }) => sum)).toEqual([30]);
 });
 

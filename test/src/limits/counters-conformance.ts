@@ -1,5 +1,6 @@
 /** Contract tests of `Counters`, run against each implementation. */
 
+import { spendName } from '@acg/dataplane/limits/budget-row';
 import { calendarWindowAt, parseMonth } from '@acg/dataplane/limits/calendar-window';
 import type { AdmissionRequest, Counters } from '@acg/dataplane/limits/counters-interface';
 import {
@@ -7,7 +8,6 @@ import {
   findLimitRow,
   RPD_ROW,
   RPM_ROW,
-  scopeTag,
   TOOL_RATE_ROW,
   type WindowLengthsMs,
 } from '@acg/dataplane/limits/limit-table';
@@ -160,7 +160,7 @@ export function describeCountersContract(name: string, subject: () => CountersUn
       expect((await admit(counters, ask({ ...request, spendFloorMonth: '1999-01' }))).outcome).toBe('admitted');
       const rejected = await admit(counters, ask(request));
       expect(rejected).toMatchObject({ outcome: 'budget', spentNanos: 100 });
-      counters.updateLedgerSpend(scopeTag('agent', agentId), lastMonth(), 5_000, 5_000);
+      counters.updateLedgerSpend(spendName('agent', agentId), lastMonth(), 5_000, 5_000);
       expect(await admit(counters, ask({ ...request, budgetNanos: 101 }))).toMatchObject({
         outcome: 'admitted',
         spentNanos: 100,
@@ -174,7 +174,7 @@ export function describeCountersContract(name: string, subject: () => CountersUn
       expect(await admit(counters, ask(request))).toMatchObject({ outcome: 'admitted', spentNanos: 100 });
       settleSpend(counters, agentId, 60, nowSec);
       expect(await admit(counters, ask(request))).toMatchObject({ outcome: 'admitted', spentNanos: 120 });
-      counters.updateLedgerSpend(scopeTag('agent', agentId), parseMonth(month)!, 150, 0);
+      counters.updateLedgerSpend(spendName('agent', agentId), parseMonth(month)!, 150, 0);
       expect(await admit(counters, ask(request))).toMatchObject({ outcome: 'budget', spentNanos: 150 });
     });
 
@@ -184,7 +184,7 @@ export function describeCountersContract(name: string, subject: () => CountersUn
       for (let i = 0; i < 2; i++) {
         expect(await admit(counters, ask(request))).toMatchObject({ outcome: 'budget', spentNanos: 100 });
       }
-      counters.updateLedgerSpend(scopeTag('agent', agentId), parseMonth(month)!, 45, 45);
+      counters.updateLedgerSpend(spendName('agent', agentId), parseMonth(month)!, 45, 45);
       expect(await admit(counters, ask(request))).toMatchObject({ outcome: 'budget', spentNanos: 105 });
     });
 
@@ -460,7 +460,7 @@ export function describeCountersContract(name: string, subject: () => CountersUn
       const shown = await peek(counters, { limits, providerSlugs: [providerSlug] });
       const nowMs = await subject().nowMs();
       expect(rejected.rejectedByRow).toBeGreaterThanOrEqual(0);
-      expect(precheckLimits(shown!, limits.byRow, nowMs)).toEqual(createLimitRejection(rejected, limits.byRow, nowMs));
+      expect(precheckLimits(shown!, limits, nowMs)).toEqual(createLimitRejection(rejected, limits, nowMs));
     });
 
     test('rpm: admissions expire after the window, and the log works over many windows', async () => {

@@ -1,6 +1,7 @@
 /** Promise forms of the `Counters` callbacks, and silent stand-ins for log and metrics. */
 import { createLogger, type Logger } from '@acg/base/log';
 import { spendKey } from '@acg/dataplane/counters/redis/spend-counter';
+import { spendName } from '@acg/dataplane/limits/budget-row';
 import { calendarWindowAt } from '@acg/dataplane/limits/calendar-window';
 import type {
   Admission,
@@ -11,7 +12,6 @@ import type {
   PeekRequest,
   ToolRate,
 } from '@acg/dataplane/limits/counters-interface';
-import { scopeTag } from '@acg/dataplane/limits/limit-table';
 import { createTestLimits, type TestLimitsOptions } from '@acg/dataplane/limits/testing/agent-limits-fixture';
 import type { Redis } from 'ioredis';
 
@@ -87,7 +87,7 @@ const thisMonth = () => calendarWindowAt('month', Date.now() / 1000);
 export const thisMonthName = (): string => thisMonth().name;
 /** Key of an agent's spend in the store. */
 export const agentSpendKey = (agentId: string, window = thisMonth(), orgId = 'org-1'): string =>
-  spendKey(orgId, scopeTag('agent', agentId), window);
+  spendKey(orgId, spendName('agent', agentId), window);
 
 /** Spend of an agent in the store, of all writers. */
 export const readStoredSpendNanos = async (store: Redis, agentId: string): Promise<number> =>

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { previousSpendKey } from '@acg/dataplane/counters/redis/upgrade/layout-upgrade';
+import { previousSpendKey } from '@acg/dataplane/counters/redis/upgrade/previous-budgets';
 import { calendarWindowAt } from '@acg/dataplane/limits/calendar-window';
 import { request as send } from 'undici';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -59,7 +59,7 @@ test('upgrade: a data plane writes the previous keys until the control plane beg
     expect(statusCode).toBe(200);
   };
   const month = calendarWindowAt('month', Date.now() / 1000);
-  const previousKey = previousSpendKey(`agent:${agent.id}`, month);
+  const previousKey = previousSpendKey({ scope: 'agent', scopeId: agent.id }, month);
   const spentBefore = async () => (await redis.admin.hgetBuffer(previousKey, 's'))?.readDoubleLE(0) ?? 0;
   const spentNow = async () =>
     Number(await redis.admin.hget(`acg:{${tenant.orgId}}:spend:agent:${agent.id}:${month.name}`, 'sum'));

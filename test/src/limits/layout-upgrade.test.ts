@@ -3,7 +3,8 @@
  * under load, one replaced after the other, then only the present keys. Hard budgets hold throughout.
  */
 import { RedisCounters } from '@acg/dataplane/counters/redis/redis-counters';
-import { LayoutUpgrade, previousSpendKey } from '@acg/dataplane/counters/redis/upgrade/layout-upgrade';
+import { LayoutUpgrade } from '@acg/dataplane/counters/redis/upgrade/layout-upgrade';
+import { previousSpendKey } from '@acg/dataplane/counters/redis/upgrade/previous-budgets';
 import type { AgentLimits } from '@acg/dataplane/limits/agent-limits';
 import { calendarWindowAt } from '@acg/dataplane/limits/calendar-window';
 import type { LayoutStage } from '@acg/dataplane/limits/counters-interface';
@@ -122,7 +123,7 @@ test('upgrade: three planes are replaced under load; the hard budget is used up 
   const [plane] = upgraded as [LayoutUpgrade];
   const shown = async () => (await peek(plane, { limits, providerSlugs: [] }))!.spends;
   await until(async () => (await shown()).every(({ reservedNanos }) => reservedNanos === 0));
-  for (const { row, spentNanos } of await shown()) expect([row, spentNanos]).toEqual([row, spent]);
+  for (const { budget, spentNanos } of await shown()) expect([budget.name, spentNanos]).toEqual([budget.name, spent]);
   // What is left fits, and nothing more.
   const left = BUDGET - spent;
   expect(await admit(plane, askFor(limits, left + 1))).toMatchObject({ outcome: 'budget', rejectedByRow: BUDGET_ROW });
@@ -180,7 +181,7 @@ test('upgrade: a full minute rejects before a budget that is spent in the previo
 
 test('upgrade: `new` takes over totals of old planes and figures of the ledger, once', async () => {
   const limits = createTestLimits({ agentId: `import-${++agents}`, budgetNanos: 1_000, hardBudget: true });
-  const key = previousSpendKey(`agent:${limits.agentId}`, calendarWindowAt('month', nowSec()));
+  const key = previousSpendKey({ scope: 'agent', scopeId: limits.agentId }, calendarWindowAt('month', nowSec()));
   for (const [writer, cost] of [
     ['old-x', 100],
     ['old-y', 200],
@@ -225,7 +226,7 @@ test('upgrade: a budget of the project rejects by the spend of old planes', asyn
   const plane = await openPlane();
   const spends = (await peek(plane, { limits, providerSlugs: [] }))!.spends;
   const project = findLimitRow('budget', 'project');
-  const spentNanos = spends.find(({ row }) => row === project)!.spentNanos;
+  const spentNanos = spends.find(({ budget }) => budget.tableRow === project)!.spentNanos;
   const tight = createTestLimits({
     agentId: limits.agentId,
     budgetNanos: 1e12,
@@ -260,6 +261,6 @@ test('upgrade: without the store a call is unchecked, and its spend arrives in b
 
 /** Spend of all writers of the agent in the previous layout. */
 async function readPreviousTotal({ admin }: RedisServer, { agentId }: AgentLimits): Promise<number> {
-  const key = previousSpendKey(`agent:${agentId}`, calendarWindowAt('month', nowSec()));
+  const key = previousSpendKey({ scope: 'agent', scopeId: agentId }, calendarWindowAt('month', nowSec()));
   return (await admin.hgetBuffer(key, 's'))?.readDoubleLE(0) ?? 0;
 }

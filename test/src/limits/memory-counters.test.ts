@@ -1,4 +1,5 @@
 import { MemoryCounters } from '@acg/dataplane/counters/memory/memory-counters';
+import { describeBudgetRowsContract } from './budget-rows-conformance.js';
 import { type CountersUnderTest, describeCountersContract } from './counters-conformance.js';
 
 let nowUs = Date.UTC(2026, 10, 21, 12) * 1000;
@@ -11,3 +12,4 @@ const subject: CountersUnderTest = {
 };
 
 describeCountersContract('memory', () => subject);
+describeBudgetRowsContract('memory', () => subject);

@@ -10,8 +10,8 @@ import { MemoryCounters } from '@acg/dataplane/counters/memory/memory-counters';
 import { AdmissionBatch } from '@acg/dataplane/counters/redis/admission-batch';
 import type { SpendCounter } from '@acg/dataplane/counters/redis/spend-counter';
 import { SpendCounters } from '@acg/dataplane/counters/redis/spend-counters';
+import { spendName } from '@acg/dataplane/limits/budget-row';
 import { calendarWindowAt } from '@acg/dataplane/limits/calendar-window';
-import { scopeTag } from '@acg/dataplane/limits/limit-table';
 import { createTestLimits } from '@acg/dataplane/limits/testing/agent-limits-fixture';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -45,7 +45,7 @@ class Writer {
   readonly #spent = new Map<number, SpendCounter>();
 
   spend(agentId: string, month: number, nanos: number): void {
-    const counter = this.spendCounters.getOrCreate('org-1', scopeTag('agent', agentId), windowOf(month));
+    const counter = this.spendCounters.getOrCreate('org-1', spendName('agent', agentId), windowOf(month));
     counter.addSpend(nanos);
     this.#spent.set(month, counter);
   }
@@ -53,7 +53,7 @@ class Writer {
   /** Months whose counters were evicted since the last call. */
   takeEvictedMonths(agentId: string): readonly number[] {
     const evicted = [...this.#spent].filter(
-      ([month, counter]) => this.spendCounters.find(scopeTag('agent', agentId), windowOf(month)) !== counter,
+      ([month, counter]) => this.spendCounters.find(spendName('agent', agentId), windowOf(month)) !== counter,
     );
     for (const [month, counter] of evicted) {
       expect(counter.isEvictable).toBe(true); // only acknowledged counters are evicted
@@ -190,7 +190,7 @@ test('month spend: three writers on one store, any interleaving', async () => {
             // Other scopes evict the agent's counters, if the store acknowledged all of them.
             const writer = writers[one.writer]!;
             for (let i = 0; i < 2 * OTHERS; i++)
-              writer.spendCounters.getOrCreate('org-1', scopeTag('agent', `other-${names++}`), windowOf(month));
+              writer.spendCounters.getOrCreate('org-1', spendName('agent', `other-${names++}`), windowOf(month));
             break;
           }
           case 'flush':
@@ -250,16 +250,13 @@ test('month spend: in process, any interleaving of spend, ledger records, restar
           for (const [of, total] of spent) {
             const before = recorded.get(of) ?? 0;
             recorded.set(of, before + Math.floor((total - before) * one.share));
-            counters.updateLedgerSpend(scopeTag('agent', agentId), windowOf(of), recorded.get(of)!, 0);
+            counters.updateLedgerSpend(spendName('agent', agentId), windowOf(of), recorded.get(of)!, 0);
           }
         }
         const ledgerNanos = recorded.get(month) ?? 0;
-        const request = createAdmissionRequest({ agentId, budgetNanos: 1e15, rpmLimit: 1e6, rpdLimit: 1e6 });
-        const spends = request.limits.scopes.map((spend) => ({ ...spend, ledgerNanos }));
-        const { spentNanos } = await admit(counters, {
-          ...request,
-          limits: { ...request.limits, ledgerWindow: windowOf(month), scopes: spends, budgetedScopes: spends },
-        });
+        const floor = { spendFloorNanos: ledgerNanos, spendFloorMonth: windowOf(month).name };
+        const limits = { agentId, budgetNanos: 1e15, rpmLimit: 1e6, rpdLimit: 1e6, ...floor };
+        const { spentNanos } = await admit(counters, createAdmissionRequest(limits));
         expect(spentNanos).toBeLessThanOrEqual(spent.get(month) ?? 0);
         expect(spentNanos).toBeGreaterThanOrEqual(Math.max(own.get(month) ?? 0, ledgerNanos));
       }

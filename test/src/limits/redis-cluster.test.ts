@@ -6,6 +6,7 @@ import { RedisCounters } from '@acg/dataplane/counters/redis/redis-counters';
 import type { WindowLengthsMs } from '@acg/dataplane/limits/limit-table';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RedisCluster } from '../fixtures/redis-cluster.js';
+import { describeBudgetRowsContract } from './budget-rows-conformance.js';
 import { type CountersUnderTest, describeCountersContract } from './counters-conformance.js';
 import {
   admit,
@@ -49,6 +50,7 @@ const subject: CountersUnderTest = {
 };
 
 describeCountersContract('Redis Cluster', () => subject);
+describeBudgetRowsContract('Redis Cluster', () => subject);
 
 /** Of an organization, and of its only agent. */
 const idAt = (index: number): string => `10000000-0000-7000-8000-${String(index).padStart(12, '0')}`;

@@ -4,6 +4,7 @@ import type { LayoutStage } from '@acg/dataplane/limits/counters-interface';
 import type { WindowLengthsMs } from '@acg/dataplane/limits/limit-table';
 import { afterAll, beforeAll } from 'vitest';
 import { RedisServer } from '../fixtures/redis-server.js';
+import { describeBudgetRowsContract } from './budget-rows-conformance.js';
 import { type CountersUnderTest, describeCountersContract } from './counters-conformance.js';
 import { CountingMetrics, silentLogger } from './counters-fixture.js';
 
@@ -35,6 +36,7 @@ const subject: CountersUnderTest = {
 };
 
 describeCountersContract('Redis', () => subject);
+describeBudgetRowsContract('Redis', () => subject);
 
 /** During the upgrade from the previous release's keys. */
 const subjectInStage = (createStage: () => LayoutStage): CountersUnderTest => ({
@@ -48,4 +50,6 @@ const subjectInStage = (createStage: () => LayoutStage): CountersUnderTest => ({
 const inBoth = subjectInStage(() => ({ name: 'both' }));
 const inNew = subjectInStage(() => ({ name: 'new', sinceMs: Date.now() }));
 describeCountersContract('Redis with two layouts', () => inBoth);
+describeBudgetRowsContract('Redis with two layouts', () => inBoth);
 describeCountersContract('Redis after an upgrade', () => inNew);
+describeBudgetRowsContract('Redis after an upgrade', () => inNew);

@@ -120,7 +120,7 @@ test('reservations: three writers on one store, any interleaving over the end of
         return reply;
       };
       const counterAt = (by: Writer, unixSec: number) =>
-        by.spendCounters.getOrCreate(limits.orgId, limits.scopes[0]!.tag, calendarWindowAt('month', unixSec));
+        by.spendCounters.getOrCreate(limits.orgId, limits.budgets[0]!.name, calendarWindowAt('month', unixSec));
       const report = (by: Writer, unixSec: number) => run(by, (batch) => batch.report(counterAt(by, unixSec)));
       /** What counts in the month of an instant beside `nanos`, and what dead writers may still hold in it. */
       const taken = (unixSec: number, nanos: number) => {

@@ -10,6 +10,7 @@ import type { RequestBody } from '../../listener/buffered-or-streamed-request-bo
 import { createMcpBodyTooLargeRejection } from '../../rejection/mcp-rejections.js';
 import { precheckLimits } from '../../rejection/precheck-limits.js';
 import { REJECTIONS, type Rejection } from '../../rejection/rejections.js';
+import { limitsBeforeBody } from '../call-limits.js';
 import type { CallMetering } from '../call-metering-interface.js';
 import type { RoutedExchange } from '../exchange.js';
 import { type Advance, DONE, NEXT, type RoutedStage, WAIT } from '../pipeline.js';
@@ -34,7 +35,8 @@ export function createBufferBodyStage(deps: BufferBodyDeps): RoutedStage {
       exchange.reject(createTooLargeRejection(exchange));
       return DONE;
     }
-    if (!body.isComplete || mustArriveWhole(exchange)) bufferOrStreamBody(exchange, body, contentLength, deps);
+    if (!body.isComplete || mustArriveWhole(exchange) || canReadModels(exchange, deps))
+      bufferOrStreamBody(exchange, body, contentLength, deps);
     if (body.isReady) return checkBufferedBody(exchange, body, deps) ? NEXT : DONE;
     exchange.access.needsRecheck = true;
     body.onReady = () => {
@@ -54,7 +56,7 @@ function bufferOrStreamBody(
   deps: BufferBodyDeps,
 ): void {
   const reader = exchange.admission.bodyReader ?? exchange.admission.mcp?.reader;
-  if (reader != null) {
+  if (reader != null && (mustArriveWhole(exchange) || canReadModels(exchange, deps))) {
     body.bufferAndScan(deps.readBodyBytesMax, bodyMemoryFor(exchange, deps), reader);
     return;
   }
@@ -67,8 +69,12 @@ function bufferOrStreamBody(
   else if (contentLength > deps.bufferedBodyBytesMax) body.streamFromFirstByte();
 }
 
+/** Models decide which budgets count the call; a body that is too long for that streams. */
+const canReadModels = ({ admission, request }: RoutedExchange, { readBodyBytesMax }: BufferBodyDeps): boolean =>
+  admission.bodyReader !== null && request.contentLength <= readBodyBytesMax;
+
 const mustArriveWhole = ({ admission }: RoutedExchange): boolean =>
-  admission.bodyReader !== null ||
+  (admission.bodyReader !== null && admission.needsModels) ||
   admission.needsWholeBody ||
   (admission.mcp !== null && admission.mcp.reader !== null);
 
@@ -90,10 +96,11 @@ function checkBufferedBody(exchange: RoutedExchange, body: RequestBody, { readBo
 /** Rejects a call that is over its limits while its body is still arriving, so that the agent need not send it. */
 function precheckLimitsWhileWaiting(exchange: RoutedExchange, counters: Pick<Counters, 'peek'>): void {
   if (exchange.hasEnded || exchange.body!.isReady) return;
-  const { context, upstream } = exchange.routed;
-  counters.peek({ limits: context.agentLimits, providerSlugs: [upstream.providerSlug] }, (snapshot) => {
+  const { upstream } = exchange.routed;
+  const limits = limitsBeforeBody(exchange);
+  counters.peek({ limits, providerSlugs: [upstream.providerSlug] }, (snapshot) => {
     if (snapshot === null || exchange.hasEnded || exchange.body!.isReady) return;
-    const rejection = precheckLimits(snapshot, context.agentLimits.byRow, Date.now());
+    const rejection = precheckLimits(snapshot, limits, Date.now());
     if (rejection !== null) exchange.reject(rejection);
   });
 }

@@ -72,8 +72,10 @@ export const checkBodyModels: RoutedStage = (exchange) => {
 };
 
 function readAndCheckModels(exchange: RoutedExchange): Rejection | null {
-  const read = exchange.admission.bodyReader!.finish(exchange.body!.peekWhole());
-  if ('problem' in read) return createBodyProblemRejection(read.problem);
+  const { admission, body } = exchange;
+  if (!admission.needsModels && !body!.isComplete) return null; // too long to be read
+  const read = admission.bodyReader!.finish(body!.peekWhole());
+  if ('problem' in read) return admission.needsModels ? createBodyProblemRejection(read.problem) : null;
   exchange.admission.bodyModels = read.models;
   const rules = getCallRules(exchange.routed.upstream);
   return rules === null ? null : checkModelsAllowed(rules, read.models);

@@ -3,8 +3,9 @@
  * counted in one minute would reach the provider in the next, after a dial of seconds. The connection is held until the
  * request is sent. Where it is not sent, the connection returns to its pool, also after the agent has disconnected.
  */
-import { computeMissingReservation } from '../../reservation/compute-reservation.js';
+import { computeNeededReservation } from '../../reservation/compute-reservation.js';
 import type { ConnectionPools } from '../../upstream/connections/connection-pools-per-origin-and-owner.js';
+import { getCallLimits } from '../call-limits.js';
 import type { CallMetering } from '../call-metering-interface.js';
 import type { DialLimiter } from '../dial-limiter.js';
 import type { RoutedExchange } from '../exchange.js';
@@ -32,13 +33,16 @@ export function createTakeConnectionStage(deps: ConnectDeps, advance: Advance): 
   };
   return (exchange) => {
     if (takeIdleConnection(exchange, deps)) return NEXT;
-    const reservationNanos = computeMissingReservation(exchange, deps.metering);
+    const reservationNanos = computeNeededReservation(exchange, deps.metering);
     if (typeof reservationNanos !== 'number') {
       exchange.reject(reservationNanos);
       return DONE;
     }
     exchange.access.needsRecheck = true;
-    deps.dialLimiter.enter(exchange, reservationNanos, dialCallbacks);
+    const limits = getCallLimits(exchange, deps.metering);
+    // What the call has reserved for its first send is its own, or will be released.
+    const missingNanos = Math.max(0, reservationNanos - exchange.admission.reservedNanos);
+    deps.dialLimiter.enter(exchange, limits, missingNanos, dialCallbacks);
     return WAIT;
   };
 }

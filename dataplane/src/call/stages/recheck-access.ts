@@ -39,6 +39,7 @@ function recheckAccess(exchange: RoutedExchange, lookup: Lookup): Rejection | nu
   const rerouted = routeAndCheckUpstream(exchange);
   if (rerouted !== null) return rerouted;
   exchange.admission.neededNanos = null;
+  exchange.admission.limits = null;
   const now = exchange.routed.upstream;
   // The connection belongs to another account, and no other one may use it.
   if (exchange.upstreamCall.heldConnection !== null && now.accountId !== upstream.accountId)

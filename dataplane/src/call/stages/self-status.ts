@@ -2,7 +2,8 @@
  * `GET /v1/self`: limits, spend and provider status of the agent (docs/contract.md#responses). Consumes nothing.
  *
  *   { agent {id, name, slug, status}, limits {rpm, …, budgetCents}, spentCents, spentUsd, month, budgetResetAt,
- *     budgets [{scope, budgetCents, spentCents, heldCents, spentUsd, heldUsd}],
+ *     auditedLimits [rpm …], budgets [{scope, budgetId?, window, models?, tag?, mode, budgetCents, spentCents, heldCents,
+ *     spentUsd, heldUsd, resetAt}],
  *     providers [{slug, builtIn, mcp, status, circuit, rpmRemaining, rpmResetAt, … of each rate, policy}] }
  *
  * `policy` is null where everything is allowed, else `{closed, calls, models}`.
@@ -12,12 +13,14 @@
 
 import type { Breakers } from '../../breaker/breakers-interface.js';
 import type { AgentContext } from '../../context/agent-context.js';
+import type { AgentLimits } from '../../limits/agent-limits.js';
+import { describeBudgetRow } from '../../limits/budget-row.js';
 import type { Counters, LimitSnapshot, WindowSnapshot } from '../../limits/counters-interface.js';
 import {
   BUDGET_ROW,
-  BUDGET_ROWS,
   LIMIT_TABLE,
   type LimitValues,
+  nanosToCents,
   toDisplayValue,
   UNLIMITED,
 } from '../../limits/limit-table.js';
@@ -58,9 +61,10 @@ function buildSelfDocument(
       status: context.agentStatus,
     },
     limits: buildLimits(context.agentLimits.byRow),
+    auditedLimits: context.agentLimits.auditedRows.map((row) => LIMIT_TABLE[row]!.type),
     spentCents: snapshot === null ? null : toDisplayValue(BUDGET, snapshot.spends[0]!.spentNanos),
     spentUsd: snapshot === null ? null : nanosToUsd(snapshot.spends[0]!.spentNanos),
-    budgets: buildBudgets(snapshot, context.agentLimits.byRow),
+    budgets: buildBudgets(snapshot, context.agentLimits, nowMs / 1000),
     month: now.toISOString().slice(0, 7),
     budgetResetAt: Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1) / 1000,
     providers: Array.from(context.upstreams.values(), (upstream) => {
@@ -103,26 +107,21 @@ function buildRateWindows(
   return figures;
 }
 
-/** `[{scope, budgetCents, spentCents, heldCents, spentUsd, heldUsd}]` of every scope with a budget. */
-function buildBudgets(snapshot: LimitSnapshot | null, limits: LimitValues): readonly object[] {
-  return BUDGET_ROWS.flatMap((at) => {
-    const row = LIMIT_TABLE[at]!;
-    const budgetCents = toDisplayValue(row, limits[at]!);
-    if (budgetCents === null) return [];
-    const spend = snapshot?.spends.find((one) => one.row === at);
-    const cents = (nanos: number | undefined): number | null =>
-      nanos === undefined ? null : toDisplayValue(row, nanos);
-    const { scope } = row;
-    return [
-      {
-        scope,
-        budgetCents,
-        spentCents: cents(spend?.spentNanos),
-        heldCents: cents(spend?.reservedNanos),
-        spentUsd: nanosToUsd(spend?.spentNanos),
-        heldUsd: nanosToUsd(spend?.reservedNanos),
-      },
-    ];
+/** Every row with a budget. */
+function buildBudgets(snapshot: LimitSnapshot | null, limits: AgentLimits, nowSec: number): readonly object[] {
+  return limits.checkedBudgets.map((row) => {
+    const spend = snapshot?.spends.find(({ budget }) => budget === row);
+    const cents = (nanos: number | undefined): number | null => (nanos === undefined ? null : nanosToCents(nanos));
+    return {
+      ...describeBudgetRow(row),
+      mode: row.mode,
+      budgetCents: nanosToCents(row.limitNanos),
+      spentCents: cents(spend?.spentNanos),
+      heldCents: cents(spend?.reservedNanos),
+      spentUsd: nanosToUsd(spend?.spentNanos),
+      heldUsd: nanosToUsd(spend?.reservedNanos),
+      resetAt: row.resetsAtSec(nowSec),
+    };
   });
 }
 

@@ -61,6 +61,7 @@ export function createContext(upstreams: readonly Upstream[], changes: Partial<A
     agentSlug: 'agent',
     agentStatus: 'active',
     agentLimits: createTestLimits({ agentId: 'agent-1' }),
+    runIds: [],
     upstreams: new Map(upstreams.map((upstream) => [upstream.providerSlug, upstream])),
     namedOrigins: new Map(),
     unassignedProviders: new Set(['anthropic']),
@@ -73,7 +74,9 @@ export function createContext(upstreams: readonly Upstream[], changes: Partial<A
 export const ADMITTED: Admission = {
   outcome: 'admitted',
   rejectedByRow: -1,
+  rejectedByBudget: null,
   retryAtSec: 0,
+  wouldReject: '',
   rpmRemaining: 59,
   rpmResetAtSec: 1_900_000_000,
   admittedAtSec: Date.UTC(2026, 10) / 1000,
@@ -89,6 +92,7 @@ export const createRejectedAdmission = (type: LimitType, passesAtSec: number, sp
     ...ADMITTED,
     outcome: type,
     rejectedByRow: refusedBy,
+    rejectedByBudget: type === 'budget' ? createTestLimits({ budgetCents: 500 }).checkedBudgets[0]! : null,
     retryAtSec: passesAtSec,
     rpmRemaining: 0,
     rpmResetAtSec: passesAtSec,
@@ -103,7 +107,7 @@ const createUnusedSnapshot = ({ limits, providerSlugs }: PeekRequest): LimitSnap
     resetAtSec: AGENT_PROVIDER_ROWS.map(() => null),
     rejection: null,
   })),
-  spends: limits.scopes.map(({ row }) => ({ row, spentNanos: 0, reservedNanos: 0 })),
+  spends: limits.budgets.map((budget) => ({ budget, spentNanos: 0, reservedNanos: 0 })),
 });
 
 /** The server with its fakes; a test may read and change every field while the server runs. */

@@ -3,8 +3,9 @@
  * start empty with the process. Spend is this process's own spend or the ledger's figure, whichever is higher.
  * Memory is bounded: each admission checks a few entries and evicts the expired ones.
  */
-import type { AgentLimits, ScopeSpend } from '../../limits/agent-limits.js';
-import type { CalendarWindow } from '../../limits/calendar-window.js';
+import type { AgentLimits } from '../../limits/agent-limits.js';
+import type { BudgetRow } from '../../limits/budget-row.js';
+import type { BudgetWindow } from '../../limits/calendar-window.js';
 import type {
   Admission,
   AdmissionRequest,
@@ -18,7 +19,6 @@ import type {
 } from '../../limits/counters-interface.js';
 import {
   AGENT_PROVIDER_ROWS,
-  budgetWindowAt,
   DEFAULT_WINDOW_LENGTHS_MS,
   LIMIT_TABLE,
   RPM_ROW,
@@ -27,6 +27,7 @@ import {
   UNLIMITED,
   type WindowLengthsMs,
 } from '../../limits/limit-table.js';
+import { nameBudgetInAudit } from '../../limits/would-reject.js';
 import { type ClockUs, createMicrosecondWallClock } from './microsecond-wall-clock.js';
 import { RateLimitWindows } from './rate-limit-windows.js';
 import { WindowSpend } from './window-spend.js';
@@ -36,11 +37,10 @@ const REQUEST_ROWS = AGENT_PROVIDER_ROWS.filter((row) => !TOKEN_ROWS.includes(ro
 const EVICTION_CHECKS_PER_ADMISSION = 2;
 const US_PER_SECOND = 1_000_000;
 
-/** The limit that rejects a request. `spend` is that of the exceeded budget; null for a rate limit. */
-interface LimitRejection {
-  readonly row: number;
-  readonly retryAtSec: number;
-  readonly spend: WindowSpend | null;
+/** Spend of a budget that an admission checks: of the window in which the call counts, then of further windows. */
+interface CheckedBudget {
+  readonly row: BudgetRow;
+  readonly windows: readonly WindowSpend[];
 }
 
 export class MemoryCounters implements Counters {
@@ -49,7 +49,7 @@ export class MemoryCounters implements Counters {
   readonly #clock: ClockUs;
   readonly #windows: WindowLengthsMs;
   readonly #rateWindows = new Map<string, RateLimitWindows>();
-  /** By scope and calendar window. */
+  /** By row and window. */
   readonly #spends = new Map<string, WindowSpend>();
   #windowSweep: IterableIterator<[string, RateLimitWindows]> | null = null;
   #spendSweep: IterableIterator<[string, WindowSpend]> | null = null;
@@ -59,7 +59,7 @@ export class MemoryCounters implements Counters {
     this.#windows = { ...DEFAULT_WINDOW_LENGTHS_MS, ...windows };
   }
 
-  /** Number of tracked agent-provider pairs and of scopes per window; for tests of the memory bound. */
+  /** Number of tracked agent-provider pairs and of budget rows per window; for tests of the memory bound. */
   get trackedCount(): number {
     return this.#rateWindows.size + this.#spends.size;
   }
@@ -73,27 +73,36 @@ export class MemoryCounters implements Counters {
     rateWindows.advanceTo(nowUs);
     const toolWindows = toolRate === null ? null : this.#getOrCreateToolWindows(limits, providerSlug, toolRate);
     toolWindows?.advanceTo(nowUs);
-    const budgets = this.#budgetSpends(limits, nowSec);
-    const rejection =
-      findFullWindow(rateWindows, limits, REQUEST_ROWS) ??
-      findFullToolWindow(toolWindows, toolRate) ??
-      findFullWindow(rateWindows, limits, TOKEN_ROWS) ??
-      findExceededBudget(limits, budgets, nowSec, reservationNanos);
-    const reportedSpend = rejection?.spend ?? budgets[0];
-    if (rejection === null) {
-      rateWindows.consumeRequest();
-      toolWindows?.consumeRequest();
-      for (const spend of budgets) spend.reservedNanos += reservationNanos;
+    const budgets = this.#checkedBudgets(limits, nowSec);
+    const fullRows = AGENT_PROVIDER_ROWS.filter((row) => isFull(rateWindows, limits, row));
+    const exceeded = budgets.filter((budget) => isExceeded(budget, reservationNanos));
+    const full =
+      findRejection(rateWindows, limits, REQUEST_ROWS) ??
+      findToolRejection(toolWindows, toolRate) ??
+      findRejection(rateWindows, limits, TOKEN_ROWS);
+    const budget = full === null ? (exceeded.find(({ row }) => row.mode !== 'audit') ?? null) : null;
+    const isAdmitted = full === null && budget === null;
+    const rejectedBy = full === null ? 'budget' : (LIMIT_TABLE[full.row]?.type ?? 'tool_rpm');
+    if (isAdmitted) {
+      rateWindows.consumeRequest(limits);
+      toolWindows?.consumeRequest(TOOL_LIMITS);
+      reserve(budgets, reservationNanos);
     }
     done({
-      outcome: rejection === null ? 'admitted' : (LIMIT_TABLE[rejection.row]?.type ?? 'tool_rpm'),
-      rejectedByRow: rejection?.row ?? -1,
-      retryAtSec: rejection?.retryAtSec ?? 0,
+      outcome: isAdmitted ? 'admitted' : rejectedBy,
+      rejectedByRow: full?.row ?? budget?.row.tableRow ?? -1,
+      rejectedByBudget: budget?.row ?? null,
+      retryAtSec: full?.retryAtSec ?? budget?.row.resetsAtSec(nowSec) ?? 0,
+      wouldReject: isAdmitted
+        ? [
+            ...fullRows.map((row) => LIMIT_TABLE[row]!.type),
+            ...exceeded.map(({ row }) => nameBudgetInAudit(row)),
+          ].join()
+        : '',
       rpmRemaining: rateWindows.remaining(RPM_ROW, limits),
       rpmResetAtSec: rateWindows.resetAtSec(RPM_ROW) ?? 0,
       admittedAtSec: nowSec,
-      spentNanos: reportedSpend?.spentNanos ?? 0,
-      reservedNanos: reportedSpend?.reservedNanos ?? 0,
+      ...sumSpend(budget ?? budgets[0]),
       reservationNanos,
     });
   }
@@ -104,30 +113,25 @@ export class MemoryCounters implements Counters {
     additionalNanos: number,
     done: (granted: boolean) => void,
   ): void {
-    const budgets = this.#budgetSpends(limits, admittedAtSec);
-    const granted = findExceededBudget(limits, budgets, admittedAtSec, additionalNanos) === null;
-    if (granted) for (const spend of budgets) spend.reservedNanos += additionalNanos;
+    const budgets = this.#checkedBudgets(limits, admittedAtSec);
+    const granted = !budgets.some((budget) => budget.row.mode !== 'audit' && isExceeded(budget, additionalNanos));
+    if (granted) reserve(budgets, additionalNanos);
     done(granted);
   }
 
   settle({ limits, providerSlug, admittedAtSec, costNanos, tokens, reservationNanos }: Settlement): void {
     const cost = Math.round(costNanos);
-    if (cost > 0) {
-      for (const { tag, row } of limits.scopes)
-        this.#getOrCreateSpend(tag, budgetWindowAt(row, admittedAtSec)).addSpend(cost);
-    }
-    if (reservationNanos > 0) {
-      for (const spend of this.#budgetSpends(limits, admittedAtSec))
-        spend.reservedNanos = Math.max(0, spend.reservedNanos - reservationNanos);
-    }
+    for (const row of cost > 0 ? limits.budgets : [])
+      this.#getOrCreateSpend(row.name, row.windowsAt(admittedAtSec)[0]!).addSpend(cost);
+    if (reservationNanos > 0) reserve(this.#checkedBudgets(limits, admittedAtSec), -reservationNanos);
     for (const row of TOKEN_ROWS) {
       if (limits.byRow[row] === UNLIMITED || !(tokens > 0)) continue;
       this.#getOrCreateWindows(limits.agentId, providerSlug).addTokens(row, this.#clock(), tokens);
     }
   }
 
-  updateLedgerSpend(tag: string, window: CalendarWindow, nanos: number, ledgerOnlyNanos: number): void {
-    this.#spends.get(spendKey(tag, window))?.updateFromLedger(nanos, ledgerOnlyNanos);
+  updateLedgerSpend(name: string, window: Pick<BudgetWindow, 'name'>, nanos: number, ledgerOnlyNanos: number): void {
+    this.#spends.get(spendKey(name, window))?.updateFromLedger(nanos, ledgerOnlyNanos);
   }
 
   peek({ limits, providerSlugs }: PeekRequest, done: (snapshot: LimitSnapshot | null) => void): void {
@@ -141,12 +145,11 @@ export class MemoryCounters implements Counters {
         providerSlug,
         remaining: AGENT_PROVIDER_ROWS.map((row) => rateWindows.remaining(row, limits)),
         resetAtSec: AGENT_PROVIDER_ROWS.map((row) => rateWindows.resetAtSec(row)),
-        rejection: findFullWindow(rateWindows, limits, AGENT_PROVIDER_ROWS),
+        rejection: findRejection(rateWindows, limits, AGENT_PROVIDER_ROWS),
       };
     });
-    const spends = limits.scopes.map((scope): SpendSnapshot => {
-      const { spentNanos, reservedNanos } = this.#refreshSpend(limits, scope, nowSec);
-      return { row: scope.row, spentNanos, reservedNanos };
+    const spends = limits.budgets.map((budget): SpendSnapshot => {
+      return { budget, ...sumSpend(this.#refreshBudget(budget, nowSec)) };
     });
     done({ windows, spends });
   }
@@ -156,9 +159,8 @@ export class MemoryCounters implements Counters {
 
   async close(): Promise<void> {}
 
-  /** Spend of each budgeted scope in the window of an instant. */
-  #budgetSpends(limits: AgentLimits, unixSec: number): readonly WindowSpend[] {
-    return limits.budgetedScopes.map((scope) => this.#refreshSpend(limits, scope, unixSec));
+  #checkedBudgets(limits: AgentLimits, unixSec: number): readonly CheckedBudget[] {
+    return limits.checkedBudgets.map((row) => this.#refreshBudget(row, unixSec));
   }
 
   #getOrCreateToolWindows({ agentId }: AgentLimits, providerSlug: string, { pattern }: ToolRate): RateLimitWindows {
@@ -175,19 +177,18 @@ export class MemoryCounters implements Counters {
     return rateWindows;
   }
 
-  #refreshSpend(
-    limits: AgentLimits,
-    { tag, row, ledgerNanos, ledgerOnlyNanos }: ScopeSpend,
-    unixSec: number,
-  ): WindowSpend {
-    const window = budgetWindowAt(row, unixSec);
-    const spend = this.#getOrCreateSpend(tag, window);
-    if (limits.ledgerWindow?.name === window.name) spend.updateFromLedger(ledgerNanos, ledgerOnlyNanos);
-    return spend;
+  #refreshBudget(row: BudgetRow, unixSec: number): CheckedBudget {
+    const windows = row.windowsAt(unixSec).map((window) => {
+      const spend = this.#getOrCreateSpend(row.name, window);
+      const ledger = row.findLedgerSpend(window);
+      if (ledger !== null) spend.updateFromLedger(ledger.nanos, ledger.ledgerOnlyNanos);
+      return spend;
+    });
+    return { row, windows };
   }
 
-  #getOrCreateSpend(tag: string, window: CalendarWindow): WindowSpend {
-    const key = spendKey(tag, window);
+  #getOrCreateSpend(name: string, window: BudgetWindow): WindowSpend {
+    const key = spendKey(name, window);
     let spend = this.#spends.get(key);
     if (spend === undefined) {
       spend = new WindowSpend(window);
@@ -211,45 +212,53 @@ export class MemoryCounters implements Counters {
 }
 
 const windowsKey = (agentId: string, providerSlug: string): string => `${agentId}:${providerSlug}`;
-const spendKey = (tag: string, { name }: CalendarWindow): string => `${tag}:${name}`;
+const spendKey = (name: string, window: Pick<BudgetWindow, 'name'>): string => `${name}:${window.name}`;
 
-/** Returns the first full window in the order of the limit table, or null. */
-function findFullWindow(
+const isFull = (rateWindows: RateLimitWindows, limits: AgentLimits, row: number): boolean =>
+  limits.byRow[row] !== UNLIMITED && rateWindows.remaining(row, limits) === 0;
+
+/** The first of `rows` that is full and not in audit mode; null: none. */
+function findRejection(
   rateWindows: RateLimitWindows,
   limits: AgentLimits,
   rows: readonly number[],
-): LimitRejection | null {
-  for (let i = 0; i < rows.length; i++) {
-    const row = rows[i]!;
-    if (limits.byRow[row] !== UNLIMITED && rateWindows.remaining(row, limits) === 0) {
-      return { row, retryAtSec: rateWindows.retryAtSec(row, limits), spend: null };
-    }
-  }
-  return null;
+): WindowSnapshot['rejection'] {
+  const row = rows.find((one) => !limits.auditedRows.includes(one) && isFull(rateWindows, limits, one));
+  return row === undefined ? null : { row, retryAtSec: rateWindows.retryAtSec(row, limits) };
 }
 
+/** The windows of a tool have no limits of their own: {@link findToolRejection} compares the minute. */
+const TOOL_LIMITS = { byRow: LIMIT_TABLE.map(() => UNLIMITED) };
+
 /** The minute of a tool is that of a provider with another limit. */
-function findFullToolWindow(windows: RateLimitWindows | null, rate: ToolRate | null): LimitRejection | null {
+function findToolRejection(windows: RateLimitWindows | null, rate: ToolRate | null): WindowSnapshot['rejection'] {
   if (windows === null || rate === null) return null;
   const limits = { byRow: [rate.rpm] };
   if (windows.remaining(RPM_ROW, limits) > 0) return null;
-  return { row: TOOL_RATE_ROW, retryAtSec: windows.retryAtSec(RPM_ROW, limits), spend: null };
+  return { row: TOOL_RATE_ROW, retryAtSec: windows.retryAtSec(RPM_ROW, limits) };
 }
 
-/** Returns the first budget that has no room for the request, or null. `spends`: of the budgeted scopes, in order. */
-function findExceededBudget(
-  limits: AgentLimits,
-  spends: readonly WindowSpend[],
-  unixSec: number,
-  reservationNanos: number,
-): LimitRejection | null {
-  const at = limits.budgetedScopes.findIndex(({ budgetNanos }, i) => {
-    const { spentNanos, reservedNanos } = spends[i]!;
-    return reservationNanos > 0
-      ? spentNanos + reservedNanos + reservationNanos > budgetNanos
-      : spentNanos >= budgetNanos;
-  });
-  if (at < 0) return null;
-  const { row } = limits.budgetedScopes[at]!;
-  return { row, retryAtSec: budgetWindowAt(row, unixSec).endSec, spend: spends[at]! };
+/** Whether the budget has no room for a request that may cost at most `reservationNanos`. */
+function isExceeded(budget: CheckedBudget, reservationNanos: number): boolean {
+  const { limitNanos } = budget.row;
+  const { spentNanos, reservedNanos } = sumSpend(budget);
+  const reservation = budget.row.reservationOf(reservationNanos);
+  return reservation > 0 ? spentNanos + reservedNanos + reservation > limitNanos : spentNanos >= limitNanos;
+}
+
+/** Takes a reservation in each hard row, or releases it when `nanos` is negative. */
+function reserve(budgets: readonly CheckedBudget[], nanos: number): void {
+  for (const { row, windows } of budgets) {
+    const spend = windows[0]!;
+    spend.reservedNanos = Math.max(0, spend.reservedNanos + row.reservationOf(nanos));
+  }
+}
+
+function sumSpend(budget: CheckedBudget | undefined): { spentNanos: number; reservedNanos: number } {
+  let [spentNanos, reservedNanos] = [budget?.row.closedNanos ?? 0, 0];
+  for (const spend of budget?.windows ?? []) {
+    spentNanos += spend.spentNanos;
+    reservedNanos += spend.reservedNanos;
+  }
+  return { spentNanos, reservedNanos };
 }

@@ -40,11 +40,14 @@ export class RateLimitWindows {
     }
   }
 
-  consumeRequest(): void {
-    for (const window of this.#fixedWindows) {
+  /** Counts a request in each window that has room: one in audit mode may be full. */
+  consumeRequest(limits: Pick<AgentLimits, 'byRow'>): void {
+    FIXED_ROWS.forEach((row, i) => {
+      const window = this.#fixedWindows[i]!;
       if (window.count === 0) window.startUs = this.#nowUs;
-      window.count++;
-    }
+      if (this.remaining(row, limits) > 0) window.count++;
+    });
+    if (this.remaining(RPM_ROW, limits) === 0) return;
     this.#rpmLog.appendTime(this.#nowUs);
     this.#rpmCount++;
   }

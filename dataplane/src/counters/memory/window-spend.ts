@@ -1,18 +1,14 @@
-/** Spend of one scope in one calendar window, in memory: this process's total, the ledger's figures, reservations. */
-import { DAY_MS } from '@acg/base/time-and-money-units';
-import type { CalendarWindow } from '../../limits/calendar-window.js';
-
-/** Calls that were admitted in the window still add their cost after its end. */
-const KEPT_AFTER_END_SEC = (32 * DAY_MS) / 1000;
+/** Spend of one budget row in one window, in memory: this process's total, the ledger's figures, reservations. */
+import type { BudgetWindow } from '../../limits/calendar-window.js';
 
 export class WindowSpend {
-  readonly #window: CalendarWindow;
+  readonly #window: BudgetWindow;
   #ownNanos = 0;
   #ledgerNanos = 0;
   #ledgerOnlyNanos = 0;
   reservedNanos = 0;
 
-  constructor(window: CalendarWindow) {
+  constructor(window: BudgetWindow) {
     this.#window = window;
   }
 
@@ -34,6 +30,6 @@ export class WindowSpend {
   }
 
   isExpired(nowSec: number): boolean {
-    return this.reservedNanos === 0 && nowSec >= this.#window.endSec + KEPT_AFTER_END_SEC;
+    return this.reservedNanos === 0 && nowSec >= this.#window.keptUntilSec;
   }
 }

@@ -2,77 +2,32 @@
  * One admit.lua call for one hash slot, collected during one event-loop tick. Requests of the same agent, provider and
  * limits share one check. Everything about one spend counter is one spend item.
  */
-import type { AgentLimits, ScopeSpend } from '../../limits/agent-limits.js';
-import { calendarWindowAt } from '../../limits/calendar-window.js';
-import type { Admission, LimitSnapshot, ToolRate, WindowSnapshot } from '../../limits/counters-interface.js';
+import type { AgentLimits } from '../../limits/agent-limits.js';
+import type { BudgetRow } from '../../limits/budget-row.js';
+import type { BudgetWindow } from '../../limits/calendar-window.js';
+import type { ToolRate } from '../../limits/counters-interface.js';
+import { FIXED_ROWS, LIMIT_TABLE, RPM_ROW, TOKEN_ROWS, UNLIMITED } from '../../limits/limit-table.js';
 import {
-  AGENT_PROVIDER_ROWS,
-  budgetWindowAt,
-  FIXED_ROWS,
-  LIMIT_TABLE,
-  RPM_ROW,
-  TOKEN_ROWS,
-  TOOL_RATE_ROW,
-  UNLIMITED,
-} from '../../limits/limit-table.js';
-import type { AdmitReply, AdmitVerdict, SpendReply } from './script/admit-script.js';
-import type { ReservationSums, SpendCounter } from './spend-counter.js';
+  type AdmissionCallback,
+  type BudgetItems,
+  type Check,
+  createUncheckedAdmission,
+  deliverVerdict,
+  type PeekCallback,
+  type PendingPeek,
+  type SpendItem,
+  takeReservations,
+  toSnapshot,
+  type WaiterGroup,
+} from './admission-replies.js';
+import type { AdmitReply } from './script/admit-script.js';
+import type { SpendCounter } from './spend-counter.js';
 import type { SpendCounters } from './spend-counters.js';
-
-export type AdmissionCallback = (admission: Admission) => void;
-type PeekCallback = (snapshot: LimitSnapshot | null) => void;
-
-/** A check of the request, as JSON without its number of requests. */
-interface Check {
-  requests: number;
-  readonly json: string;
-}
-
-/** Requests that share one check. */
-interface WaiterGroup extends Check {
-  readonly limits: AgentLimits;
-  /** Null: the reservation of a running call grows. */
-  readonly providerSlug: string | null;
-  readonly toolRate: ToolRate | null;
-  /** Of each request, nano-dollars. */
-  readonly reservationNanos: number;
-  /** The budgets are those of the calendar windows of this instant, Unix seconds. */
-  readonly windowsAtSec: number;
-  /** Spend item of each of the agent's budgeted scopes. */
-  readonly budgetItems: readonly SpendItem[];
-  readonly checkIndex: number;
-  /** One callback per request, in order of arrival. */
-  readonly waiters: AdmissionCallback[];
-}
-
-interface PendingPeek {
-  readonly limits: AgentLimits;
-  readonly providerSlugs: readonly string[];
-  /** Index of the first check; one check per provider. */
-  readonly firstCheckIndex: number;
-  /** Spend item of each of the agent's scopes. */
-  readonly scopeItems: readonly SpendItem[];
-  readonly done: PeekCallback;
-}
-
-/** A counter whose sums the batch reports. */
-interface SpendItem {
-  readonly counter: SpendCounter;
-  readonly index: number;
-  /** Position in KEYS. */
-  readonly key: number;
-  withReservations: boolean;
-  /** Sums when the batch was closed; null: the item states no reservations. */
-  sentTotalNanos: number;
-  sentReservations: ReservationSums | null;
-}
 
 interface TokenItem {
   readonly key: number;
   tokens: number;
 }
-
-const US_PER_SECOND = 1_000_000;
 
 /** Key of the log of an agent's requests to a provider; see docs/counters.md. */
 export const requestLogKey = ({ orgId, agentId }: AgentLimits, providerSlug: string): string =>
@@ -133,11 +88,13 @@ export class AdmissionBatch {
   }
 
   peek(limits: AgentLimits, providerSlugs: readonly string[], done: PeekCallback): void {
-    const scopeItems = limits.scopes.map((scope) => this.#addScope(limits, scope, this.#nowSec, limits.hardBudget));
+    const budgetItems = limits.budgets.map((row) =>
+      this.#addBudget(limits, row, this.#nowSec, row.hasLimit && row.mode === 'hard'),
+    );
     const firstCheckIndex = this.checks.length;
     for (const slug of providerSlugs)
-      this.checks.push({ requests: 0, json: `0,[],${this.#writeRates(limits, slug, requestLogKey(limits, slug))}` });
-    this.#peeks.push({ limits, providerSlugs, firstCheckIndex, scopeItems, done });
+      this.checks.push({ requests: 0, json: `[],${this.#writeRates(limits, slug, requestLogKey(limits, slug))}` });
+    this.#peeks.push({ limits, providerSlugs, firstCheckIndex, budgetItems, done });
   }
 
   /** Adds the counter's sums to the batch. */
@@ -219,14 +176,18 @@ export class AdmissionBatch {
     windowsAtSec: number,
     done: AdmissionCallback,
   ): WaiterGroup {
-    const budgetItems: SpendItem[] = [];
+    const budgetItems: BudgetItems[] = [];
     let budgets = '';
-    for (const scope of limits.budgetedScopes) {
-      const item = this.#addScope(limits, scope, windowsAtSec, reservationNanos > 0);
-      budgetItems.push(item);
-      budgets += `${budgets === '' ? '' : ','}[${item.index + 1},${scope.budgetNanos},${scope.row + 1}]`;
+    for (const row of limits.checkedBudgets) {
+      const reservation = row.reservationOf(reservationNanos);
+      const items = this.#addBudget(limits, row, windowsAtSec, reservation > 0);
+      budgetItems.push(items);
+      const isAudited = row.mode === 'audit' ? 1 : 0;
+      let budget = `${row.openLimitNanos},${reservation},${isAudited}`;
+      for (const { index } of items) budget += `,${index + 1}`;
+      budgets += `${budgets === '' ? '' : ','}[${budget}]`;
     }
-    const json = `${reservationNanos},[${budgets}],${rates}`;
+    const json = `[${budgets}],${rates}`;
     const group = {
       requests: 1,
       json,
@@ -248,7 +209,8 @@ export class AdmissionBatch {
   #writeRates(limits: AgentLimits, providerSlug: string, logKey: string): string {
     this.orgId = limits.orgId;
     const { byRow } = limits;
-    let rates = `${this.keys.push(logKey)},${byRow[RPM_ROW]}`;
+    const audited = limits.auditedRows.map((row) => row + 1).join();
+    let rates = `[${audited}],${this.keys.push(logKey)},${byRow[RPM_ROW]}`;
     for (const row of FIXED_ROWS) rates += `,${Math.min(byRow[row]!, Number.MAX_SAFE_INTEGER)}`;
     let tokens = '';
     for (const row of TOKEN_ROWS) {
@@ -259,15 +221,20 @@ export class AdmissionBatch {
     return `[${tokens}],${rates}`;
   }
 
-  /** Adds the spend of a scope in its window. */
-  #addScope(limits: AgentLimits, scope: ScopeSpend, windowsAtSec: number, withReservations: boolean): SpendItem {
-    const window = budgetWindowAt(scope.row, windowsAtSec);
+  /** Adds the spend of a row in its windows. */
+  #addBudget(limits: AgentLimits, row: BudgetRow, windowsAtSec: number, withReservations: boolean): BudgetItems {
+    const windows = row.windowsAt(windowsAtSec);
     if (windowsAtSec === this.#nowSec) {
-      this.#validFromSec = Math.max(this.#validFromSec, window.startSec);
-      this.#validUntilSec = Math.min(this.#validUntilSec, window.endSec);
+      this.#validFromSec = Math.max(this.#validFromSec, windows[0]!.startSec);
+      this.#validUntilSec = Math.min(this.#validUntilSec, windows[0]!.endSec);
     }
-    const counter = this.#spendCounters.getOrCreate(limits.orgId, scope.tag, window);
-    if (limits.ledgerWindow?.name === window.name) counter.updateFromLedger(scope.ledgerNanos, scope.ledgerOnlyNanos);
+    return windows.map((window) => this.#addWindow(limits.orgId, row, window, withReservations));
+  }
+
+  #addWindow(orgId: string, row: BudgetRow, window: BudgetWindow, withReservations: boolean): SpendItem {
+    const counter = this.#spendCounters.getOrCreate(orgId, row.name, window);
+    const ledger = row.findLedgerSpend(window);
+    if (ledger !== null) counter.updateFromLedger(ledger.nanos, ledger.ledgerOnlyNanos);
     return this.#addCounter(counter, withReservations || counter.hasUnreportedReservations);
   }
 
@@ -295,99 +262,14 @@ export class AdmissionBatch {
 }
 
 /** Of a check that concerns budgets only. */
-const NO_RATES = '[],0,0';
+const NO_RATES = '[],[],0';
 const writeCheck = ({ requests, json }: Check): string => `[${requests},${json}]`;
 const writeTokens = ({ key, tokens }: TokenItem): string => `[${key},${tokens}]`;
 
 function writeSpend({ counter, key, sentTotalNanos, sentReservations }: SpendItem): string {
-  const { field, ledgerNanos, ledgerOnlyNanos } = counter;
-  const json = `[${key},"${field}",${sentTotalNanos},${ledgerNanos},${ledgerOnlyNanos}`;
+  const { field, ledgerNanos, ledgerOnlyNanos, keptUntilSec } = counter;
+  const json = `[${key},"${field}",${sentTotalNanos},${ledgerNanos},${ledgerOnlyNanos},${keptUntilSec}`;
   if (sentReservations === null) return `${json}]`;
   const { generation, grantedNanos, releasedNanos } = sentReservations;
   return `${json},${generation},${grantedNanos},${releasedNanos}]`;
 }
-
-function takeReservations({ reservationNanos, budgetItems }: WaiterGroup, admitted: number, isLate: boolean): void {
-  const nanos = reservationNanos * admitted;
-  if (nanos === 0) return;
-  for (const { counter } of budgetItems) {
-    counter.reserve(nanos);
-    if (isLate) counter.release(nanos);
-  }
-}
-
-function deliverVerdict(group: WaiterGroup, verdict: AdmitVerdict, reply: Required<AdmitReply>): void {
-  const { limits, budgetItems, waiters, windowsAtSec, reservationNanos } = group;
-  const [admitted, rejectedBy, retryAtUs, [remaining, resetUs]] = verdict;
-  const rejectingRow = rejectedBy === REJECTED_BY_TOOL ? TOOL_RATE_ROW : rejectedBy - 1;
-  const rejectingBudget = limits.budgetedScopes.findIndex(({ row }) => row === rejectingRow);
-  const item = budgetItems[Math.max(0, rejectingBudget)];
-  const [, spent, reserved] = item === undefined ? NO_SPEND : reply.spends[item.index]!;
-  const isBudget = rejectingRow >= AGENT_PROVIDER_ROWS.length;
-  const retryAtSec = isBudget ? budgetWindowAt(rejectingRow, windowsAtSec).endSec : ceilToSeconds(retryAtUs);
-  for (let n = 0; n < waiters.length; n++) {
-    const isAdmitted = n < admitted;
-    waiters[n]!({
-      outcome: isAdmitted ? 'admitted' : (LIMIT_TABLE[rejectingRow]?.type ?? 'tool_rpm'),
-      rejectedByRow: isAdmitted ? -1 : rejectingRow,
-      retryAtSec: isAdmitted ? 0 : retryAtSec,
-      rpmRemaining: isAdmitted ? remaining + admitted - 1 - n : remaining,
-      rpmResetAtSec: ceilToSeconds(resetUs),
-      admittedAtSec: Math.floor(reply.now / US_PER_SECOND),
-      spentNanos: spent,
-      reservedNanos: reserved,
-      reservationNanos,
-    });
-  }
-}
-
-/** What the script returns in place of a row. */
-const REJECTED_BY_TOOL = -1;
-const NO_SPEND: SpendReply = [0, 0, 0];
-
-function toSnapshot(peek: PendingPeek, reply: Required<AdmitReply>): LimitSnapshot {
-  const { limits, providerSlugs, firstCheckIndex, scopeItems } = peek;
-  return {
-    windows: providerSlugs.map((slug, i) => toWindowSnapshot(limits, slug, reply.checks[firstCheckIndex + i]!)),
-    spends: limits.scopes.map(({ row }, i) => {
-      const [, spent, reserved] = reply.spends[scopeItems[i]!.index]!;
-      return { row, spentNanos: spent, reservedNanos: reserved };
-    }),
-  };
-}
-
-function toWindowSnapshot({ byRow }: AgentLimits, providerSlug: string, verdict: AdmitVerdict): WindowSnapshot {
-  const [, rejectedBy, retryAtUs, ...figures] = verdict;
-  const ofRow = AGENT_PROVIDER_ROWS.map((row) =>
-    TOKEN_ROWS.includes(row) && byRow[row] === UNLIMITED ? ([UNLIMITED, 0] as const) : figures.shift()!,
-  );
-  return {
-    providerSlug,
-    remaining: ofRow.map(([remaining]) => remaining),
-    resetAtSec: ofRow.map(([, reset]) => ceilToSeconds(reset) || null),
-    rejection: rejectedBy === 0 ? null : { row: rejectedBy - 1, retryAtSec: ceilToSeconds(retryAtUs) },
-  };
-}
-
-/**
- * Admission when the store cannot be reached: the full RPM limit remains, and the reset time is now because it is
- * unknown.
- */
-export function createUncheckedAdmission({ byRow, ledgerWindow, scopes }: AgentLimits): Admission {
-  const nowSec = Date.now() / 1000;
-  const isLedgerCurrent = ledgerWindow?.name === calendarWindowAt('month', nowSec).name;
-  return {
-    outcome: 'unchecked',
-    rejectedByRow: -1,
-    retryAtSec: 0,
-    rpmRemaining: byRow[RPM_ROW]!,
-    rpmResetAtSec: Math.ceil(nowSec),
-    admittedAtSec: Math.floor(nowSec),
-    spentNanos: isLedgerCurrent ? scopes[0]!.ledgerNanos : 0,
-    reservedNanos: 0,
-    reservationNanos: 0,
-  };
-}
-
-/** Rounds up, so that the event has happened at the returned second. */
-const ceilToSeconds = (us: number): number => Math.ceil(us / US_PER_SECOND);

@@ -6,7 +6,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from '@acg/base/log';
 import type { AgentLimits } from '../../limits/agent-limits.js';
-import type { CalendarWindow } from '../../limits/calendar-window.js';
+import type { BudgetRow } from '../../limits/budget-row.js';
+import type { BudgetWindow } from '../../limits/calendar-window.js';
 import type {
   Admission,
   AdmissionRequest,
@@ -18,7 +19,6 @@ import type {
 } from '../../limits/counters-interface.js';
 import {
   BUDGET_ROW,
-  budgetWindowAt,
   DEFAULT_WINDOW_LENGTHS_MS,
   TOKEN_ROWS,
   UNLIMITED,
@@ -50,7 +50,7 @@ const NEAR_BUDGET_RATIO = 0.9;
 const START_TIMEOUT_MS = 3_000;
 const CLOSE_TIMEOUT_MS = 1_000;
 /**
- * Report interval for spend of projects and organizations without a budget, which nothing else sends. No check reads it
+ * Report interval for spend of projects and organizations without a plain monthly budget, which nothing else sends. No check reads it
  * until a budget is set. Then the first admission reports this process's total at once.
  */
 const UNBUDGETED_REPORT_MS = 500;
@@ -152,8 +152,10 @@ export class RedisCounters implements Counters {
     this.#nodeOf(slot).grow(slot, limits, admittedAtSec, additionalNanos, ({ outcome }) => {
       const isUnchecked = outcome === 'unchecked' && !limits.rejectsUnchecked;
       if (isUnchecked) {
-        for (const { tag, row } of limits.budgetedScopes)
-          this.#counterOf(limits, tag, budgetWindowAt(row, admittedAtSec)).reserve(additionalNanos);
+        for (const row of limits.checkedBudgets) {
+          const nanos = row.reservationOf(additionalNanos);
+          if (nanos > 0) this.#counterOf(limits, row, admittedAtSec).reserve(nanos);
+        }
       }
       done(isUnchecked || outcome === 'admitted');
     });
@@ -163,16 +165,17 @@ export class RedisCounters implements Counters {
     const cost = Math.round(costNanos);
     const slot = this.#slotOf(limits.orgId);
     const node = this.#nodeOf(slot);
-    let isUrgent = limits.hardBudget || reservationNanos > 0;
+    let isUrgent = limits.hasHardBudget || reservationNanos > 0;
     const changed: SpendCounter[] = [];
-    for (const { tag, row, budgetNanos } of limits.scopes) {
-      const isBudgeted = budgetNanos !== UNLIMITED;
-      if (!(cost > 0) && !(isBudgeted && reservationNanos > 0)) continue;
-      const counter = this.#counterOf(limits, tag, budgetWindowAt(row, admittedAtSec));
+    for (const row of limits.budgets) {
+      const reserved = row.hasLimit ? row.reservationOf(reservationNanos) : 0;
+      if (!(cost > 0) && !(reserved > 0)) continue;
+      const counter = this.#counterOf(limits, row, admittedAtSec);
       if (cost > 0) counter.addSpend(cost);
-      if (isBudgeted && reservationNanos > 0) counter.release(reservationNanos);
-      if (!isBudgeted && row !== BUDGET_ROW) continue; // the timer reports it
-      if (counter.storeSpentNanos + cost >= NEAR_BUDGET_RATIO * budgetNanos) isUrgent = true;
+      if (reserved > 0) counter.release(reserved);
+      if (!row.hasLimit && row.tableRow !== BUDGET_ROW) continue; // the timer reports it
+      const isEnforced = row.mode !== 'audit';
+      if (isEnforced && counter.storeSpentNanos + cost >= NEAR_BUDGET_RATIO * row.openLimitNanos) isUrgent = true;
       changed.push(counter);
     }
     for (const counter of changed) {
@@ -185,22 +188,22 @@ export class RedisCounters implements Counters {
     }
   }
 
-  updateLedgerSpend(tag: string, window: CalendarWindow, nanos: number, ledgerOnlyNanos: number): void {
-    this.#spendCounters.find(tag, window)?.updateFromLedger(nanos, ledgerOnlyNanos);
+  updateLedgerSpend(name: string, window: Pick<BudgetWindow, 'name'>, nanos: number, ledgerOnlyNanos: number): void {
+    this.#spendCounters.find(name, window)?.updateFromLedger(nanos, ledgerOnlyNanos);
   }
 
   /** Reports totals of other writers with this tick's batch. Reporting the same totals again adds nothing. */
   reportTotals(
     orgId: string,
-    tag: string,
-    window: CalendarWindow,
+    name: string,
+    window: BudgetWindow,
     { totals, ledgerNanos, ledgerOnlyNanos }: PreviousTotals,
   ): readonly SpendCounter[] {
     const slot = this.#slotOf(orgId);
-    const ledger = new SpendCounter(NO_REPORT_SETS, orgId, tag, window, 'previous-layout');
+    const ledger = new SpendCounter(NO_REPORT_SETS, orgId, name, window, 'previous-layout');
     ledger.updateFromLedger(ledgerNanos, ledgerOnlyNanos);
     const writers = [...totals].map(([field, nanos]) => {
-      const counter = new SpendCounter(NO_REPORT_SETS, orgId, tag, window, field);
+      const counter = new SpendCounter(NO_REPORT_SETS, orgId, name, window, field);
       counter.totalNanos = nanos;
       return counter;
     });
@@ -240,8 +243,9 @@ export class RedisCounters implements Counters {
     this.#nodeOf(slot).reportSpend(slot, counter);
   }
 
-  #counterOf({ orgId }: AgentLimits, tag: string, window: CalendarWindow): SpendCounter {
-    return this.#spendCounters.getOrCreate(orgId, tag, window);
+  /** The counter of the window in which a call that was admitted at an instant, Unix seconds, counts. */
+  #counterOf({ orgId }: AgentLimits, row: BudgetRow, admittedAtSec: number): SpendCounter {
+    return this.#spendCounters.getOrCreate(orgId, row.name, row.windowsAt(admittedAtSec)[0]!);
   }
 
   #slotOf(hashTag: string): number {

@@ -1,17 +1,16 @@
 /**
- * Spend and reservations of one scope (agent, project or organization) in one calendar window, as this process knows
- * them. The store receives sums that only grow, never differences: a report may arrive twice, late, or at a store that
+ * Spend and reservations of one budget row or scope in one window, as this process knows them. The store receives sums that only grow, never differences: a report may arrive twice, late, or at a store that
  * lost its data. Exact below 2^53 nano-dollars (9 million dollars) a sum.
  *
- * A counter is evicted only after the store acknowledged it. If its scope returns in the same window it gets a new field
+ * A counter is evicted only after the store acknowledged it. If its row returns in the same window it gets a new field
  * name, so no field is ever reused.
  */
 import type { SwapRemoveItem } from '@acg/base/swap-remove-set';
-import type { CalendarWindow } from '../../limits/calendar-window.js';
+import type { BudgetWindow } from '../../limits/calendar-window.js';
 
-/** Key of the hash with the spend and the reservations of one scope in one window; see docs/counters.md. */
-export const spendKey = (orgId: string, tag: string, window: CalendarWindow): string =>
-  `acg:{${orgId}}:spend:${tag}:${window.name}`;
+/** Key of the hash with the spend and the reservations of one row in one window (`name`: see `spendName`); see docs/counters.md. */
+export const spendKey = (orgId: string, name: string, window: Pick<BudgetWindow, 'name'>): string =>
+  `acg:{${orgId}}:spend:${name}:${window.name}`;
 
 /** Sets of counters that need a report. */
 interface ReportSets {
@@ -33,6 +32,8 @@ export class SpendCounter implements SwapRemoveItem {
   /** Its keys' hash tag. */
   readonly orgId: string;
   readonly key: string;
+  /** Unix seconds from which the store may forget the key. */
+  readonly keptUntilSec: number;
   /** This counter's own field in the store; never reused. */
   readonly field: string;
   /** This process's own spend, nano-dollars. */
@@ -58,10 +59,11 @@ export class SpendCounter implements SwapRemoveItem {
   /** Used since the eviction sweep last passed it. */
   isRecentlyUsed = true;
 
-  constructor(sets: ReportSets, orgId: string, tag: string, window: CalendarWindow, field: string) {
+  constructor(sets: ReportSets, orgId: string, name: string, window: BudgetWindow, field: string) {
     this.#sets = sets;
     this.orgId = orgId;
-    this.key = spendKey(orgId, tag, window);
+    this.key = spendKey(orgId, name, window);
+    this.keptUntilSec = window.keptUntilSec;
     this.field = field;
   }
 

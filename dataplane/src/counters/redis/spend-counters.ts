@@ -4,7 +4,7 @@
  * Beyond that the oldest counter is evicted; the ledger has every usage record.
  */
 import { SwapRemoveSet } from '@acg/base/swap-remove-set';
-import type { CalendarWindow } from '../../limits/calendar-window.js';
+import type { BudgetWindow } from '../../limits/calendar-window.js';
 import { SpendCounter } from './spend-counter.js';
 
 const EVICTION_CANDIDATES = 8;
@@ -12,7 +12,7 @@ const EVICTION_CANDIDATES = 8;
 export class SpendCounters {
   readonly #countersMax: number;
   readonly #writerId: string;
-  /** By name of the window, the oldest first, then by scope in sweep order (clock algorithm). */
+  /** By name of the window, the oldest first, then by name of the row in sweep order (clock algorithm). */
   readonly #byWindow = new Map<string, Map<string, SpendCounter>>();
   readonly unacknowledged = new SwapRemoveSet<SpendCounter>();
   readonly reserved = new Set<SpendCounter>();
@@ -30,31 +30,31 @@ export class SpendCounters {
     return this.#size;
   }
 
-  find(tag: string, window: CalendarWindow): SpendCounter | null {
-    return this.#byWindow.get(window.name)?.get(tag) ?? null;
+  find(name: string, window: Pick<BudgetWindow, 'name'>): SpendCounter | null {
+    return this.#byWindow.get(window.name)?.get(name) ?? null;
   }
 
-  getOrCreate(orgId: string, tag: string, window: CalendarWindow): SpendCounter {
-    const known = this.#byWindow.get(window.name)?.get(tag);
+  getOrCreate(orgId: string, name: string, window: BudgetWindow): SpendCounter {
+    const known = this.#byWindow.get(window.name)?.get(name);
     if (known !== undefined) {
       known.isRecentlyUsed = true;
       return known;
     }
     if (this.#size >= this.#countersMax) this.#evictOne();
     const field = `${this.#writerId}.${(this.#fieldCount++).toString(36)}`;
-    const counter = new SpendCounter(this, orgId, tag, window, field);
-    let byTag = this.#byWindow.get(window.name);
-    if (byTag === undefined) {
-      byTag = new Map();
-      this.#byWindow.set(window.name, byTag);
+    const counter = new SpendCounter(this, orgId, name, window, field);
+    let byName = this.#byWindow.get(window.name);
+    if (byName === undefined) {
+      byName = new Map();
+      this.#byWindow.set(window.name, byName);
     }
-    byTag.set(tag, counter);
+    byName.set(name, counter);
     this.#size++;
     return counter;
   }
 
   listAll(): SpendCounter[] {
-    return [...this.#byWindow.values()].flatMap((byTag) => [...byTag.values()]);
+    return [...this.#byWindow.values()].flatMap((byName) => [...byName.values()]);
   }
 
   /**
@@ -69,32 +69,32 @@ export class SpendCounters {
 
   #evictOne(): void {
     let checkedCount = 0;
-    for (const [name, byTag] of this.#byWindow) {
-      for (const [tag, counter] of byTag) {
+    for (const [windowName, byName] of this.#byWindow) {
+      for (const [name, counter] of byName) {
         if (checkedCount++ >= EVICTION_CANDIDATES) break;
-        byTag.delete(tag);
+        byName.delete(name);
         if (!counter.isRecentlyUsed && counter.isEvictable) {
-          this.#onEvicted(name, byTag);
+          this.#onEvicted(windowName, byName);
           return;
         }
         counter.isRecentlyUsed = false;
-        byTag.set(tag, counter);
+        byName.set(name, counter);
       }
     }
     if (this.#size < 2 * this.#countersMax) return;
-    for (const [name, byTag] of this.#byWindow) {
-      for (const [tag, counter] of byTag) {
+    for (const [windowName, byName] of this.#byWindow) {
+      for (const [name, counter] of byName) {
         if (counter.reservedNanos > 0 || counter.batch !== null) continue;
         this.unacknowledged.delete(counter);
-        byTag.delete(tag);
-        this.#onEvicted(name, byTag);
+        byName.delete(name);
+        this.#onEvicted(windowName, byName);
         return;
       }
     }
   }
 
-  #onEvicted(windowName: string, byTag: ReadonlyMap<string, SpendCounter>): void {
+  #onEvicted(windowName: string, byName: ReadonlyMap<string, SpendCounter>): void {
     this.#size--;
-    if (byTag.size === 0) this.#byWindow.delete(windowName);
+    if (byName.size === 0) this.#byWindow.delete(windowName);
   }
 }

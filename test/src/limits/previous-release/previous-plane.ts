@@ -3,7 +3,7 @@
  * organization. Runs that release's script (admit.lua in this folder) on one Redis server.
  */
 import { readFileSync } from 'node:fs';
-import { previousSpendKey } from '@acg/dataplane/counters/redis/upgrade/layout-upgrade';
+import { previousSpendKey } from '@acg/dataplane/counters/redis/upgrade/previous-budgets';
 import type { AgentLimits } from '@acg/dataplane/limits/agent-limits';
 import { calendarWindowAt } from '@acg/dataplane/limits/calendar-window';
 import type { Redis } from 'ioredis';
@@ -34,7 +34,7 @@ export class PreviousPlane {
   /** Asks for one call. Only the agent's budget takes the reservation. */
   async admit(reservationNanos: number): Promise<boolean> {
     const reply = await this.#run(1, reservationNanos);
-    const { length } = this.#limits.scopes;
+    const { length } = this.#limits.budgets;
     const isAdmitted = reply.readUInt32LE(8 + 20 * length) === 1;
     if (isAdmitted) this.#reservedNanos += reservationNanos;
     return isAdmitted;
@@ -51,7 +51,7 @@ export class PreviousPlane {
     const nowSec = Date.now() / 1000;
     const month = calendarWindowAt('month', nowSec);
     const monthNumber = new Date(month.startSec * 1000).getUTCFullYear() * 12 + new Date(nowSec * 1000).getUTCMonth();
-    const { scopes, budgetedScopes } = this.#limits;
+    const { budgets, checkedBudgets } = this.#limits;
     const released = this.#releasedNanos;
     this.#releasedNanos = 0;
     this.#version++;
@@ -60,9 +60,9 @@ export class PreviousPlane {
       uint32(monthNumber),
       doubles(month.startSec, month.endSec),
       Buffer.from([0]), // no probe
-      uint32(scopes.length, requests > 0 ? 1 : 0, 0),
+      uint32(budgets.length, requests > 0 ? 1 : 0, 0),
       doubles(DAY_US, MINUTE_US),
-      ...scopes.map((_, i) =>
+      ...budgets.map((_, i) =>
         Buffer.concat([
           Buffer.from([i === 0 ? 3 : 1]), // the spend is needed; with reservations
           uint32(monthNumber),
@@ -74,21 +74,21 @@ export class PreviousPlane {
       ),
       ...(requests === 0 ? [] : [this.#encodeCheck(requests, reservationNanos)]),
     ]);
-    const keys = scopes.map(({ tag }) => previousSpendKey(tag, month).replace(month.name, ''));
+    const keys = budgets.map((row) => previousSpendKey(row, month).replace(month.name, ''));
     const reply = await this.#store.callBuffer('EVAL', SCRIPT, keys.length, ...keys, argument, this.#writer);
-    if (budgetedScopes.length === 0) throw new Error('the agent needs a budget');
+    if (checkedBudgets.length === 0) throw new Error('the agent needs a budget');
     return reply as Buffer;
   }
 
   #encodeCheck(requests: number, reservationNanos: number): Buffer {
-    const { scopes, budgetedScopes } = this.#limits;
+    const { budgets, checkedBudgets } = this.#limits;
     return Buffer.concat([
       Buffer.from([2]), // budgets only
       uint32(requests, UINT32_MAX, UINT32_MAX, UINT32_MAX),
       doubles(reservationNanos),
-      Buffer.from([budgetedScopes.length]),
-      ...budgetedScopes.map((scope) =>
-        Buffer.concat([uint32(scopes.indexOf(scope) + 1), Buffer.from([scope.row + 1]), doubles(scope.budgetNanos)]),
+      Buffer.from([checkedBudgets.length]),
+      ...checkedBudgets.map((row) =>
+        Buffer.concat([uint32(budgets.indexOf(row) + 1), Buffer.from([row.tableRow + 1]), doubles(row.limitNanos)]),
       ),
     ]);
   }

@@ -27,14 +27,16 @@ export interface AdmitReply {
 export type SpendReply = readonly [previous: number, spent: number, reserved: number];
 
 /**
- * How many of the check's requests pass (the first in order of arrival); the row of the limit table that rejects the
- * next request, from 1, 0 = none; when it admits one, Unix µs, 0 for budgets; then figures of rate limits: those of the
- * minute, in a peek those of all.
+ * How many of the check's requests pass (the first in order of arrival); what rejects the next request: a row of the
+ * limit table, from 1, -1 for the limit of a tool, -2 and below for a budget by its position in the check, 0 = none; when
+ * it admits one, Unix µs, 0 for budgets; flat pairs of a limit in audit mode and how many of the passing requests fit in it; then figures of rate
+ * limits: those of the minute, in a peek those of all.
  */
 export type AdmitVerdict = readonly [
   admitted: number,
   rejectedBy: number,
   retryAtUs: number,
+  wouldReject: readonly number[],
   minute: RateFigures,
   ...others: RateFigures[],
 ];

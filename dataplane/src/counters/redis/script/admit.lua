@@ -8,19 +8,23 @@
 --                                   how long a reservation counts without renewal
 --     valid    [from, until]: the Unix seconds in which the calendar windows of the checks are the current ones
 --     probe    key to write, to check that the store accepts writes
---     spends   [key, field, total, ledger, ledger only], and with reservations [… generation, granted, released]: a scope
---              in a calendar window. `field` names the writer; what it reports are sums that only grow
+--     spends   [key, field, total, ledger, ledger only, kept until], and with reservations [… generation, granted,
+--              released]: a scope or budget row in a window. `field` names the writer; what it reports are sums that only
+--              grow. `kept until`: Unix seconds when the key expires
 --     tokens   [key, tokens] of calls that have ended
---     checks   [requests, reservation, budgets, token limits, log, limit of the minute, limits of the fixed windows …,
---              log of the tool, limit of the tool's minute]. The last two are absent without a limit for the tool.
---              Admits the first requests that fit. No requests: a peek. `reservation`: of each request, in each budget.
---              `budgets`: [spend item, limit, row] each. `token limits`: [key, limit, row] each. `log` 0: budgets only
+--     checks   [requests, budgets, token limits, audited, log, limit of the minute, limits of the fixed windows …, log of
+--              the tool, limit of the tool's minute]. The last two are absent without a limit for the tool. Admits the
+--              first requests that fit. No requests: a peek. `log` 0: budgets only. `token limits`: [key, limit, row]
+--              each. `audited`: rows that are counted and do not reject. `budgets`: [limit, reservation of each request,
+--              1 if audited, spend item, further items …] each; what the further items have spent counts, too
 --   Returns  JSON {now, spends, checks}; only {now}, with nothing recorded, outside `valid`
 --     spends   [previous, spent, reserved]: the writer's total before, then the sums of all writers
---     checks   [admitted, row that rejects the next request, -1 for the tool's limit, or 0, when it admits one, [remaining, reset] of the minute],
---              in a peek also [remaining, reset] of each fixed window and each token limit. Rows count from 1
+--     checks   [admitted, rejected by, when it admits one, would reject, [remaining, reset] of the minute], in a peek also
+--              [remaining, reset] of each fixed window and each token limit. `rejected by`: the limit that rejects the next
+--              request, 0 = none: a row, from 1; -1 for the tool's limit; -2 and below for a budget, by its position. `would reject`: flat pairs of a
+--              limit in audit mode and how many of the admitted requests fit
 local call, decode, format = redis.call, cjson.decode, string.format
-local floor, ceil, max, min = math.floor, math.ceil, math.max, math.min
+local floor, ceil, max, min, huge = math.floor, math.ceil, math.max, math.min, math.huge
 local pack_struct, unpack_struct = struct.pack, struct.unpack
 
 local request = decode(ARGV[1])
@@ -113,6 +117,7 @@ local FOOTER = '<dI4I4I4' .. string.rep('dI4', #fixed)
 local FOOTER_BYTES = 20 + 12 * #fixed
 local FOOTER_START = '-' .. FOOTER_BYTES
 local DROPPED_MIN = 32
+local PER_MINUTE = 6 -- the limit of the minute in a check; those of the fixed windows follow
 
 local function read_entry(key, index, time)
   local entry = unpack_struct('<I4', call('GETRANGE', key, index * 4, index * 4 + 3))
@@ -158,22 +163,26 @@ local function read_log(key)
   return footer, time, is_new
 end
 
-local function append_to_log(key, footer, time, admitted, is_new)
+-- Counts the admitted requests, in each window as many as its limit has room for: a window in audit mode may be full.
+-- `check[at]` is the limit of the minute; those of the fixed windows follow where there are any.
+local function append_to_log(key, footer, time, admitted, check, at, is_new)
   local stop, front = footer[2], footer[3]
   local live, opens_window, expires = stop - front, is_new, 0
+  local logged = max(0, min(admitted, check[at] - live))
   if live == 0 then footer[4] = time end
   for w = 5, 3 + 2 * #fixed, 2 do
     if footer[w + 1] == 0 then
       footer[w], opens_window = time, true
     end
-    footer[w + 1] = footer[w + 1] + admitted
+    footer[w + 1] = footer[w + 1] + max(0, min(admitted, (check[at + (w - 3) / 2] or huge) - footer[w + 1]))
     expires = max(expires, footer[w] + fixed[(w - 3) / 2])
   end
-  local entries = string.rep(pack_struct('<I4', time % ENTRY_RANGE), admitted)
+  local entries = string.rep(pack_struct('<I4', time % ENTRY_RANGE), logged)
   local rewrites = opens_window or live == 0 or (front >= DROPPED_MIN and front >= live)
   if rewrites and live > 0 then entries = call('GETRANGE', key, front * 4, stop * 4 - 1) .. entries end
-  footer[1], footer[2], footer[3] = time, stop + admitted, front
-  if rewrites then footer[2], footer[3] = live + admitted, 0 end
+  if logged > 0 then footer[1] = time end
+  footer[2], footer[3] = stop + logged, front
+  if rewrites then footer[2], footer[3] = live + logged, 0 end
   local oldest = footer[4]
   footer[4] = oldest % ENTRY_RANGE
   entries = entries .. pack_struct(FOOTER, unpack(footer))
@@ -193,13 +202,12 @@ local function minute_retry_at(key, footer, time, limit)
   return (is_lowered and read_entry(key, footer[2] - limit, time) or footer[4]) + minute
 end
 
-local TOOL = -1 -- in place of a row
+local KEPT_SEC_MIN = 3600 -- for totals that arrive late or again
 -- Of each spend item. `others` is nil where the item takes no reservations.
-local SPEND_TTL_SEC = 32 * 86400
 local previous, spent, is_first, reserved, others, granted, released = {}, {}, {}, {}, {}, {}, {}
 local spends, checks, spend_replies, check_replies = request.spends or {}, request.checks or {}, {}, {}
 for i = 1, #spends do
-  local key, field, total, ledger, ledger_only, generation, own_granted, own_released = unpack(spends[i])
+  local key, field, total, ledger, ledger_only, _, generation, own_granted, own_released = unpack(spends[i])
   local reservations
   previous[i], spent[i], reservations, is_first[i] = record_spend(KEYS[key], field, total, ledger, ledger_only)
   reserved[i] = 0
@@ -211,93 +219,105 @@ for i = 1, #spends do
 end
 for _, item in ipairs(request.tokens or {}) do add_tokens(KEYS[item[1]], item[2]) end
 
+-- Returns how many requests fit in a budget.
+local function count_fits_in_budget(budget)
+  local limit, reservation, used, held, is_known = budget[1], budget[2], 0, 0, true
+  for at = 4, #budget do
+    local item = budget[at]
+    used, held, is_known = used + spent[item], held + reserved[item], is_known and others[item]
+  end
+  if reservation > 0 then return is_known and floor((limit - used - held) / reservation) or 0 end
+  return used < limit and huge or 0
+end
+
+-- The limits of the current check in their order: number, how many requests fit, whether the limit is in audit mode.
+local TOOL, BUDGETS = -1, -1 -- numbers of limits that are no rows
+local PER_TOOL_MINUTE = 8 + #fixed -- the position in a check
+local limits, numbers, fits, is_audited = 0, {}, {}, {}
+local function add_limit(number, requests, audited)
+  limits = limits + 1
+  numbers[limits], fits[limits], is_audited[limits] = number, requests, audited
+end
+
 for i = 1, #checks do
   local check = checks[i]
-  local requested, reservation, budgets, token_limits, key, per_minute =
-    check[1], check[2], check[3], check[4], KEYS[check[5]], check[6]
-  local capacity, rejected_by, retry_at = requested, 0, 0
+  local requested, budgets, token_limits, key = check[1], check[2], check[3], KEYS[check[5]]
+  local audited = {}
+  for _, row in ipairs(check[4]) do audited[row] = true end
+  limits = 0
 
-  local footer, time, is_new, live
+  local footer, time, is_new
   if key then
     footer, time, is_new = read_log(key)
-    live = footer[2] - footer[3]
-    capacity = min(capacity, per_minute - live)
-    for w = 1, #fixed do capacity = min(capacity, check[6 + w] - footer[4 + 2 * w]) end
+    add_limit(1, check[PER_MINUTE] - footer[2] + footer[3], audited[1])
+    for w = 1, #fixed do add_limit(1 + w, check[PER_MINUTE + w] - footer[4 + 2 * w], audited[1 + w]) end
   end
-  local tool_key, per_tool_minute = KEYS[check[7 + #fixed]], check[8 + #fixed]
-  local tool_footer, tool_time, tool_is_new
+  local tool_key, tool_footer, tool_time, tool_is_new = KEYS[check[PER_TOOL_MINUTE - 1]], nil, nil, nil
   if tool_key then
     tool_footer, tool_time, tool_is_new = read_log(tool_key)
-    capacity = min(capacity, per_tool_minute - (tool_footer[2] - tool_footer[3]))
+    add_limit(TOOL, check[PER_TOOL_MINUTE] - tool_footer[2] + tool_footer[3], false)
   end
-  local token_rejection, token_retry_at, token_figures = 0, 0, ''
+  local tokens_below_at, token_figures = {}, ''
   for t = 1, #token_limits do
     local bucket_key, limit, row = unpack(token_limits[t])
     local used, below_at = count_tokens(KEYS[bucket_key], limit)
-    if below_at > 0 then
-      capacity = 0
-      if token_rejection == 0 then token_rejection, token_retry_at = row, below_at end
-    end
+    tokens_below_at[row] = below_at
+    add_limit(row, below_at > 0 and 0 or huge, audited[row])
     token_figures = token_figures .. format(',[%d,%d]', max(0, limit - used), below_at)
   end
-  local budget_rejection = 0
-  for b = 1, #budgets do
-    local item, limit, row = unpack(budgets[b])
-    local fits = requested
-    if reservation > 0 then
-      fits = others[item] and floor((limit - spent[item] - reserved[item]) / reservation) or 0
-    elseif spent[item] >= limit then
-      fits = 0
+  for b = 1, #budgets do add_limit(BUDGETS - b, count_fits_in_budget(budgets[b]), budgets[b][3] == 1) end
+
+  local admitted, rejected_by, would_reject = requested, 0, ''
+  for l = 1, limits do
+    if not is_audited[l] then admitted = max(0, min(admitted, fits[l])) end
+  end
+  for l = limits, 1, -1 do
+    if is_audited[l] then
+      if fits[l] < admitted then would_reject = format(',%d,%d', numbers[l], max(0, fits[l])) .. would_reject end
+    elseif fits[l] <= admitted then
+      rejected_by = numbers[l]
     end
-    capacity = min(capacity, fits)
-    if fits < requested and budget_rejection == 0 then budget_rejection = row end
   end
 
-  local admitted = max(0, capacity)
   if admitted > 0 then
-    if key then append_to_log(key, footer, time, admitted, is_new) end
-    if tool_key then append_to_log(tool_key, tool_footer, tool_time, admitted, tool_is_new) end
-    if reservation > 0 then
-      for b = 1, #budgets do
-        local item = budgets[b][1]
+    if key then append_to_log(key, footer, time, admitted, check, PER_MINUTE, is_new) end
+    if tool_key then append_to_log(tool_key, tool_footer, tool_time, admitted, check, PER_TOOL_MINUTE, tool_is_new) end
+    for b = 1, #budgets do
+      local reservation, item = budgets[b][2], budgets[b][4]
+      if reservation > 0 then
         granted[item] = granted[item] + admitted * reservation
         reserved[item] = reserved[item] + admitted * reservation
       end
     end
   end
 
-  local remaining, reset, others_figures = 0, 0, ''
+  local retry_at, remaining, reset, others_figures = tokens_below_at[rejected_by] or 0, 0, 0, ''
   if key then
-    live = footer[2] - footer[3]
+    local per_minute, live = check[PER_MINUTE], footer[2] - footer[3]
     remaining = max(0, per_minute - live)
     if live > 0 then reset = footer[4] + minute end
-    if live >= per_minute then
-      rejected_by, retry_at = 1, minute_retry_at(key, footer, time, per_minute)
-    end
+    if rejected_by == 1 then retry_at = minute_retry_at(key, footer, time, per_minute) end
     for w = 1, #fixed do
-      local limit, count, ends = check[6 + w], footer[4 + 2 * w], footer[3 + 2 * w] + fixed[w]
-      if rejected_by == 0 and count >= limit then rejected_by, retry_at = 1 + w, ends end
+      local limit, count, ends = check[PER_MINUTE + w], footer[4 + 2 * w], footer[3 + 2 * w] + fixed[w]
+      if rejected_by == 1 + w then retry_at = ends end
       if requested == 0 then
         others_figures = others_figures .. format(',[%d,%d]', max(0, limit - count), count > 0 and ends or 0)
       end
     end
     if requested == 0 then others_figures = others_figures .. token_figures end
   end
-  if tool_key and rejected_by == 0 and tool_footer[2] - tool_footer[3] >= per_tool_minute then
-    rejected_by, retry_at = TOOL, minute_retry_at(tool_key, tool_footer, tool_time, per_tool_minute)
-  end
-  if rejected_by == 0 then rejected_by, retry_at = token_rejection, token_retry_at end
-  if rejected_by == 0 then rejected_by = budget_rejection end
-  check_replies[i] = format('[%d,%d,%d,[%d,%d]%s]', admitted, rejected_by, retry_at, remaining, reset, others_figures)
+  if rejected_by == TOOL then retry_at = minute_retry_at(tool_key, tool_footer, tool_time, check[PER_TOOL_MINUTE]) end
+  check_replies[i] = format('[%d,%d,%d,[%s],[%d,%d]%s]', admitted, rejected_by, retry_at, string.sub(would_reject, 2),
+    remaining, reset, others_figures)
 end
 
 for i = 1, #spends do
-  local key, field, _, _, _, generation = unpack(spends[i])
+  local key, field, _, _, _, kept_until, generation = unpack(spends[i])
   if others[i] then
     local own = pack_struct(RESERVATION, field, now + request.lease, generation, granted[i], released[i])
     call('HSET', KEYS[key], 'reservations', others[i] .. own)
   end
-  if is_first[i] then call('EXPIRE', KEYS[key], SPEND_TTL_SEC) end
+  if is_first[i] then call('EXPIRE', KEYS[key], max(KEPT_SEC_MIN, ceil(kept_until - now / 1000000))) end
   spend_replies[i] = format('[%d,%d,%d]', previous[i], spent[i], reserved[i])
 end
 return format('{"now":%d,"spends":[%s],"checks":[%s]}', now, table.concat(spend_replies, ','), table.concat(check_replies, ','))

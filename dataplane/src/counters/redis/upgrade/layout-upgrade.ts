@@ -9,8 +9,9 @@
  */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { AgentLimits, ScopeSpend } from '../../../limits/agent-limits.js';
-import { type CalendarWindow, calendarWindowAt } from '../../../limits/calendar-window.js';
+import type { AgentLimits } from '../../../limits/agent-limits.js';
+import type { BudgetRow } from '../../../limits/budget-row.js';
+import { type BudgetWindow, calendarWindowAt } from '../../../limits/calendar-window.js';
 import type {
   Admission,
   AdmissionRequest,
@@ -21,11 +22,12 @@ import type {
   PeekRequest,
   Settlement,
 } from '../../../limits/counters-interface.js';
-import { budgetWindowAt, LIMIT_TABLE, RPM_ROW, UNLIMITED } from '../../../limits/limit-table.js';
-import { createUncheckedAdmission } from '../admission-batch.js';
+import { LIMIT_TABLE, RPM_ROW } from '../../../limits/limit-table.js';
+import { createUncheckedAdmission } from '../admission-replies.js';
 import type { RedisClient } from '../client/redis-client.js';
 import type { RedisCounters } from '../redis-counters.js';
 import { RESERVATION_LEASE_MS } from '../script/admit-script.js';
+import { enforcedOf, monthAt, plainOf, previousSpendKey } from './previous-budgets.js';
 import { PreviousScope, type PreviousVerdict } from './previous-scope.js';
 
 const PREVIOUS_SPEND_SCRIPT = readFileSync(new URL('./previous-spend.lua', import.meta.url), 'utf8');
@@ -36,13 +38,6 @@ const SCOPES_MAX = 100_000;
 const EVICTION_CANDIDATES = 8;
 /** Begins the fields of this release in the previous layout. Their spend is in the present one under another name. */
 const OWN_FIELD_PREFIX = '+';
-
-/** Key of a scope's month in the previous layout; `tag` as in `scopeTag`. */
-export function previousSpendKey(tag: string, { name }: CalendarWindow): string {
-  const [scope, id] = [tag.slice(0, tag.indexOf(':')), tag.slice(tag.indexOf(':') + 1)];
-  const hashTag = scope === 'project' ? `p:${id}` : scope === 'org' ? `o:${id}` : id;
-  return `acg:{${hashTag}}:m:${name}`;
-}
 
 export class LayoutUpgrade implements Counters {
   readonly kind = 'redis';
@@ -98,7 +93,7 @@ export class LayoutUpgrade implements Counters {
         if (isImported) this.#counters.admit(request, done);
         else this.#admitUnchecked(limits, done);
       });
-    } else if (limits.budgetedScopes.length === 0) this.#counters.admit(request, done);
+    } else if (enforcedOf(limits).length === 0) this.#counters.admit(request, done);
     else if (!this.isEnforcing) this.#admitUnchecked(limits, done);
     else this.#admitInBoth(request, done);
   }
@@ -117,7 +112,8 @@ export class LayoutUpgrade implements Counters {
     }
     this.#checkPrevious(limits, admittedAtSec, additionalNanos, (verdicts) => {
       if (verdicts === null && !limits.rejectsUnchecked)
-        for (const scope of this.#budgetedScopes(limits, admittedAtSec)) scope.reserveUnchecked(additionalNanos);
+        for (const [row, scope] of this.#enforcedScopes(limits, admittedAtSec))
+          scope.reserveUnchecked(row.reservationOf(additionalNanos));
       else if (verdicts === null || !verdicts.every(({ fits }) => fits)) {
         done(false);
         return;
@@ -132,17 +128,17 @@ export class LayoutUpgrade implements Counters {
   settle(settlement: Settlement): void {
     const { limits, admittedAtSec, reservationNanos } = settlement;
     if (this.#stage.name === 'both') {
-      for (const { tag, row, budgetNanos } of limits.scopes) {
-        const isBudgeted = budgetNanos !== UNLIMITED;
-        const scope = this.#getOrCreateScope(tag, budgetWindowAt(row, admittedAtSec));
-        scope.settle(Math.round(settlement.costNanos), isBudgeted ? reservationNanos : 0, isBudgeted);
+      for (const row of plainOf(limits.budgets)) {
+        const scope = this.#getOrCreateScope(row, monthAt(row, admittedAtSec));
+        const reserved = row.hasLimit ? row.reservationOf(reservationNanos) : 0;
+        scope.settle(Math.round(settlement.costNanos), reserved, row.hasLimit);
       }
     }
     this.#counters.settle(settlement);
   }
 
-  updateLedgerSpend(tag: string, window: CalendarWindow, nanos: number, ledgerOnlyNanos: number): void {
-    this.#counters.updateLedgerSpend(tag, window, nanos, ledgerOnlyNanos);
+  updateLedgerSpend(name: string, window: Pick<BudgetWindow, 'name'>, nanos: number, ledgerOnlyNanos: number): void {
+    this.#counters.updateLedgerSpend(name, window, nanos, ledgerOnlyNanos);
   }
 
   peek(request: PeekRequest, done: (snapshot: LimitSnapshot | null) => void): void {
@@ -152,7 +148,10 @@ export class LayoutUpgrade implements Counters {
     else
       this.#counters.peek(request, (snapshot) => {
         if (snapshot === null) done(null);
-        else this.#checkScopes(limits.scopes, this.#nowSec, 0, (verdicts) => done(mergeSpends(snapshot, verdicts)));
+        else
+          this.#checkScopes(plainOf(limits.budgets), this.#nowSec, 0, (verdicts) =>
+            done(mergeSpends(snapshot, verdicts)),
+          );
       });
   }
 
@@ -194,14 +193,14 @@ export class LayoutUpgrade implements Counters {
   /** Ends the reservation of a call that does not pass, and moves one that was admitted in the next window. */
   #adjustToAdmission({ limits, reservationNanos }: AdmissionRequest, checkedAtSec: number, admission: Admission): void {
     const { outcome, admittedAtSec } = admission;
-    const { budgetedScopes } = limits;
-    const isMoved = budgetedScopes.some(
-      ({ row }) => budgetWindowAt(row, checkedAtSec).name !== budgetWindowAt(row, admittedAtSec).name,
+    const isMoved = enforcedOf(limits).some(
+      (row) => monthAt(row, checkedAtSec).name !== monthAt(row, admittedAtSec).name,
     );
     if (outcome === 'admitted' && !isMoved) return;
     this.#releasePrevious(limits, checkedAtSec, reservationNanos);
     if (outcome !== 'admitted') return;
-    for (const scope of this.#budgetedScopes(limits, admittedAtSec)) scope.reserveUnchecked(reservationNanos);
+    for (const [row, scope] of this.#enforcedScopes(limits, admittedAtSec))
+      scope.reserveUnchecked(row.reservationOf(reservationNanos));
   }
 
   /** Answers with the previous layout's budget and the present layout's requests per minute. */
@@ -212,18 +211,21 @@ export class LayoutUpgrade implements Counters {
     { spentNanos, reservedNanos }: NonNullable<PreviousVerdict>,
     done: (admission: Admission) => void,
   ): void {
-    const { row: budgetRow } = limits.budgetedScopes[rejectedBy]!;
+    const budget = enforcedOf(limits)[rejectedBy]!;
     this.#counters.peek({ limits, providerSlugs: [providerSlug] }, (snapshot) => {
       const window = snapshot?.windows[0];
       // A rate limit comes before every budget.
-      const { row, retryAtSec } = window?.rejection ?? {
-        row: budgetRow,
-        retryAtSec: budgetWindowAt(budgetRow, checkedAtSec).endSec,
+      const full = window?.rejection ?? null;
+      const { row, retryAtSec } = full ?? {
+        row: budget.tableRow,
+        retryAtSec: monthAt(budget, checkedAtSec).endSec,
       };
       done({
         outcome: LIMIT_TABLE[row]!.type,
         rejectedByRow: row,
+        rejectedByBudget: full === null ? budget : null,
         retryAtSec,
+        wouldReject: '',
         rpmRemaining: window?.remaining[RPM_ROW] ?? limits.byRow[RPM_ROW]!,
         rpmResetAtSec: window?.resetAtSec[RPM_ROW] ?? 0,
         admittedAtSec: Math.floor(checkedAtSec),
@@ -241,27 +243,28 @@ export class LayoutUpgrade implements Counters {
     reservationNanos: number,
     done: (verdicts: readonly NonNullable<PreviousVerdict>[] | null) => void,
   ): void {
-    this.#checkScopes(limits.budgetedScopes, unixSec, reservationNanos, (verdicts) => {
+    this.#checkScopes(enforcedOf(limits), unixSec, reservationNanos, (verdicts) => {
       if (!verdicts.every((verdict) => verdict?.fits === true))
-        this.#budgetedScopes(limits, unixSec).forEach((scope, i) => {
-          if (verdicts[i]?.fits === true) scope.release(reservationNanos);
+        this.#enforcedScopes(limits, unixSec).forEach(([row, scope], i) => {
+          if (verdicts[i]?.fits === true) scope.release(row.reservationOf(reservationNanos));
         });
       done(verdicts.includes(null) ? null : (verdicts as NonNullable<PreviousVerdict>[]));
     });
   }
 
   #checkScopes(
-    scopes: readonly ScopeSpend[],
+    rows: readonly BudgetRow[],
     unixSec: number,
     reservationNanos: number,
     done: (verdicts: readonly PreviousVerdict[]) => void,
   ): void {
-    const verdicts: PreviousVerdict[] = new Array(scopes.length).fill(null);
-    let pending = scopes.length;
+    const verdicts: PreviousVerdict[] = new Array(rows.length).fill(null);
+    let pending = rows.length;
     if (pending === 0) done(verdicts);
-    scopes.forEach(({ tag, row, budgetNanos }, i) => {
-      const budget = Math.min(budgetNanos, Number.MAX_SAFE_INTEGER);
-      this.#getOrCreateScope(tag, budgetWindowAt(row, unixSec)).check(budget, reservationNanos, (verdict) => {
+    rows.forEach((row, i) => {
+      const budget = Math.min(row.limitNanos, Number.MAX_SAFE_INTEGER);
+      const reservation = row.reservationOf(reservationNanos);
+      this.#getOrCreateScope(row, monthAt(row, unixSec)).check(budget, reservation, (verdict) => {
         verdicts[i] = verdict;
         pending--;
         if (pending === 0) done(verdicts);
@@ -270,15 +273,16 @@ export class LayoutUpgrade implements Counters {
   }
 
   #releasePrevious(limits: AgentLimits, unixSec: number, reservationNanos: number): void {
-    for (const scope of this.#budgetedScopes(limits, unixSec)) scope.release(reservationNanos);
+    for (const [row, scope] of this.#enforcedScopes(limits, unixSec))
+      scope.release(row.reservationOf(reservationNanos));
   }
 
-  #budgetedScopes({ budgetedScopes }: AgentLimits, unixSec: number): readonly PreviousScope[] {
-    return budgetedScopes.map(({ tag, row }) => this.#getOrCreateScope(tag, budgetWindowAt(row, unixSec)));
+  #enforcedScopes(limits: AgentLimits, unixSec: number): readonly (readonly [BudgetRow, PreviousScope])[] {
+    return enforcedOf(limits).map((row) => [row, this.#getOrCreateScope(row, monthAt(row, unixSec))]);
   }
 
-  #getOrCreateScope(tag: string, window: CalendarWindow): PreviousScope {
-    const key = previousSpendKey(tag, window);
+  #getOrCreateScope(row: BudgetRow, window: BudgetWindow): PreviousScope {
+    const key = previousSpendKey(row, window);
     let scope = this.#scopes.get(key);
     if (scope !== undefined) return scope;
     if (this.#scopes.size >= SCOPES_MAX) this.#evictIdleScope();
@@ -324,7 +328,7 @@ export class LayoutUpgrade implements Counters {
       done(true);
       return;
     }
-    const missing = limits.scopes.filter(({ tag }) => !this.#imported.has(previousSpendKey(tag, window)));
+    const missing = plainOf(limits.budgets).filter((row) => !this.#imported.has(previousSpendKey(row, window)));
     if (missing.length === 0) {
       done(true);
       return;
@@ -346,15 +350,15 @@ export class LayoutUpgrade implements Counters {
     });
   }
 
-  async #importScopes(limits: AgentLimits, scopes: readonly ScopeSpend[], window: CalendarWindow): Promise<boolean> {
-    const keys = scopes.map(({ tag }) => previousSpendKey(tag, window));
+  async #importScopes(limits: AgentLimits, rows: readonly BudgetRow[], window: BudgetWindow): Promise<boolean> {
+    const keys = rows.map((row) => previousSpendKey(row, window));
     const months = await Promise.all(keys.map((key) => this.#client.readHash(key, this.#timeoutMs)));
     if (months.includes(null)) return false;
-    const reports = scopes.flatMap(({ tag }, i) => {
+    const reports = rows.flatMap(({ name }, i) => {
       const { s: sums, h: _, ...totals } = months[i]!;
       const ofOldPlanes = Object.entries(totals).filter(([field]) => !field.startsWith(OWN_FIELD_PREFIX));
       const ledger = sums === undefined ? [0, 0] : [sums.readDoubleLE(8), sums.readDoubleLE(16)];
-      return this.#counters.reportTotals(limits.orgId, tag, window, {
+      return this.#counters.reportTotals(limits.orgId, name, window, {
         totals: new Map(ofOldPlanes.map(([field, total]) => [field, total.readDoubleLE(0)])),
         ledgerNanos: ledger[0]!,
         ledgerOnlyNanos: ledger[1]!,
@@ -375,8 +379,9 @@ export class LayoutUpgrade implements Counters {
 function mergeSpends(snapshot: LimitSnapshot, verdicts: readonly PreviousVerdict[]): LimitSnapshot {
   return {
     ...snapshot,
-    spends: snapshot.spends.map(({ row, spentNanos, reservedNanos }, i) => ({
-      row,
+    // The plain budgets are the first ones.
+    spends: snapshot.spends.map(({ budget, spentNanos, reservedNanos }, i) => ({
+      budget,
       spentNanos: Math.max(spentNanos, verdicts[i]?.spentNanos ?? 0),
       reservedNanos: Math.max(reservedNanos, verdicts[i]?.reservedNanos ?? 0),
     })),
