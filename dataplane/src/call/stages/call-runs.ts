@@ -8,6 +8,8 @@ import type { Exchange } from '../exchange.js';
 import { DONE, type Stage, WAIT } from '../pipeline.js';
 
 export const RUNS_PATH = '/v1/runs';
+/** Beyond it the control plane rejects the description of a run. */
+const BODY_BYTES_MAX = 65_536;
 
 /** Rejects when no control plane responds in time. */
 export type CallRuns = (request: Omit<ICallRunsRequest, 'dataPlaneId'>) => Promise<ICallRunsResponse>;
@@ -42,7 +44,9 @@ export function createCallRunsStage(callRuns: CallRuns): Stage {
 }
 
 function callWithBody(exchange: Exchange, runId: string, call: (exchange: Exchange, runId: string) => void) {
-  if (exchange.request.method === 'POST' && exchange.body !== null && !exchange.body.isComplete) {
+  const { body } = exchange;
+  const isPost = exchange.request.method === 'POST';
+  if (isPost && body !== null && (!body.isComplete || body.bytes > BODY_BYTES_MAX)) {
     exchange.reject(REJECTIONS.runBodyTooLarge);
     return DONE;
   }
