@@ -173,6 +173,7 @@ const controlplane: FolderRules = {
     'throttling',
     'vault',
   ],
+  minting: ['db', 'domain', 'events', 'ledger', 'providers/catalogue', 'providers/custom', 'vault', 'watch'],
   'provider-accounts': [
     'agents',
     'audit',
@@ -181,6 +182,7 @@ const controlplane: FolderRules = {
     'events',
     'http',
     'ledger',
+    'minting',
     'projects',
     'providers',
     'providers/catalogue',
@@ -231,6 +233,7 @@ const controlplane: FolderRules = {
     'db',
     'grpc',
     'limits',
+    'minting',
     'provider-accounts',
     'providers',
     'providers/catalogue',
