@@ -228,7 +228,7 @@ test('a tenant whose token endpoint changes must enter its credentials again', a
   expect(received.some(({ url }) => url === '/collect')).toBe(false);
 });
 
-test('a definition that sends the client secret to the provider is refused', async () => {
+test('a definition that sends the client secret to the provider is rejected', async () => {
   const leaking = definition({});
   leaking.credentials.methods[0]!.inject = [{ header: 'authorization', value: 'Bearer {clientSecret}' }];
   const made = await tenant.call('POST', '/v1/custom-providers', {
