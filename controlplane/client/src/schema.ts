@@ -1433,6 +1433,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/scim": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the address, the tokens and the people of the directory
+         * @description Role: admin or owner.
+         */
+        get: operations["getScim"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/scim/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a SCIM token, which is returned only once
+         * @description Role: owner.
+         */
+        post: operations["createScimToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/scim/tokens/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a SCIM token
+         * @description Role: owner.
+         */
+        delete: operations["deleteScimToken"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/second-factor": {
         parameters: {
             query?: never;
@@ -2515,6 +2575,46 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "credential.refresh_failed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Credential not minted
+         * @description The gateway cannot mint the credential of an account. Sent once, when none is left or the third attempt has failed.
+         */
+        post: operations["onCredentialRefreshFailed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "credential.refreshed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Credential minted again
+         * @description The gateway has minted the credential of an account after `credential.refresh_failed`.
+         */
+        post: operations["onCredentialRefreshed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "credential.used_elsewhere": {
         parameters: {
             query?: never;
@@ -3301,7 +3401,7 @@ export interface components {
         AttentionReply: {
             attention: {
                 /** @enum {string} */
-                kind: "circuit_open" | "budget" | "needs_credentials" | "webhook_failing" | "key_expiring" | "key_unused" | "no_budget";
+                kind: "sensitive_call" | "circuit_open" | "budget" | "needs_credentials" | "webhook_failing" | "key_expiring" | "key_unused" | "no_budget";
                 total: number;
                 /** @description The five most urgent items. */
                 things: {
@@ -3323,6 +3423,18 @@ export interface components {
                     budgetCents: number | null;
                     /** @description True for an endpoint to which deliveries are paused. */
                     paused: boolean;
+                    /** @description Origin of a breaker, for `PUT /v1/circuits`. */
+                    origin: string | null;
+                    /** @description State of a breaker; it is listed until it is CLOSED. */
+                    circuitState: ("OPEN" | "HALF_OPEN") | null;
+                    /** @description Number of agents that a breaker concerns. */
+                    agents: number | null;
+                    /** @description The last rejected sensitive call: provider, method and path. */
+                    call: string | null;
+                    /** @description Number of recorded sensitive calls with this key within seven days. */
+                    calls: number | null;
+                    /** @description Network from which the last of them came. */
+                    clientNetwork: string | null;
                 }[];
             }[];
         };
@@ -3824,6 +3936,42 @@ export interface components {
             timestamp: string;
             data: components["schemas"]["CredentialAcceptedData"];
         };
+        CredentialRefreshFailedData: {
+            providerSlug: string;
+            /** @description Null for a shared credential. */
+            accountId: string | null;
+            /** @description Id of the shared credential; null for the credential of an account. */
+            credentialId: string | null;
+            agentId: string | null;
+            orgId: string;
+            /** @description Code of the cause. */
+            reason: string;
+            /** @description Error code of the token endpoint. */
+            detail: string | null;
+        };
+        CredentialRefreshFailedEvent: {
+            /** @constant */
+            event: "credential.refresh_failed";
+            /** Format: date-time */
+            timestamp: string;
+            data: components["schemas"]["CredentialRefreshFailedData"];
+        };
+        CredentialRefreshedData: {
+            providerSlug: string;
+            /** @description Null for a shared credential. */
+            accountId: string | null;
+            /** @description Id of the shared credential; null for the credential of an account. */
+            credentialId: string | null;
+            agentId: string | null;
+            orgId: string;
+        };
+        CredentialRefreshedEvent: {
+            /** @constant */
+            event: "credential.refreshed";
+            /** Format: date-time */
+            timestamp: string;
+            data: components["schemas"]["CredentialRefreshedData"];
+        };
         CredentialRefusedData: {
             providerSlug: string;
             /** @description Null for a shared credential. */
@@ -3923,7 +4071,7 @@ export interface components {
                 /** @description Whether the form hides the input. */
                 secret: boolean;
                 /** @enum {string} */
-                kind: "text" | "url" | "region";
+                kind: "text" | "url" | "region" | "private_key";
                 /** @description What a value looks like. */
                 placeholder: string | null;
                 /** @description What to enter, or where to find the value. */
@@ -3973,7 +4121,7 @@ export interface components {
             /** Format: uuid */
             endpointId: string;
             /** @enum {string} */
-            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
             /** @enum {string} */
             status: "pending" | "success" | "failed";
             statusCode: string | null;
@@ -3989,7 +4137,7 @@ export interface components {
             /** Format: uuid */
             endpointId: string;
             /** @enum {string} */
-            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
             /** @enum {string} */
             status: "pending" | "success" | "failed";
             statusCode: string | null;
@@ -4000,13 +4148,22 @@ export interface components {
             createdAt: string;
             payload: {
                 /** @enum {string} */
-                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
                 /** Format: date-time */
                 timestamp: string;
                 data: {
                     [key: string]: unknown;
                 };
             };
+            /** @description The newest ten attempts, the oldest first. */
+            attemptLog: {
+                /** Format: date-time */
+                at: string;
+                statusCode: string | null;
+                error: string | null;
+                durationMs: number;
+                responseBody: string | null;
+            }[];
         };
         DeliveryDetailReply: {
             delivery: components["schemas"]["DeliveryDetail"];
@@ -4029,8 +4186,14 @@ export interface components {
         Endpoint: {
             /** Format: uuid */
             id: string;
+            /** @description Of Slack and Teams only the host: the path is their secret. */
             url: string;
-            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+            /**
+             * @description What the receiver reads: the signed event (webhook), or a message for an incoming webhook of Slack or Teams.
+             * @enum {string}
+             */
+            kind: "webhook" | "slack" | "teams";
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
             /** @enum {string} */
             status: "active" | "paused";
             /** @description failing: every attempt failed for 3 days and at least 50 times. Set `status` to `active` to resume. */
@@ -4040,6 +4203,13 @@ export interface components {
              * @description Until this time deliveries are also signed with the previous secret.
              */
             previousSecretUntil: string | null;
+            failingSince: string | null;
+            /** @description Counts of the newest 50 deliveries; failed includes those that wait for a retry. */
+            recent: {
+                delivered: number;
+                failed: number;
+                pending: number;
+            };
             /** Format: date-time */
             createdAt: string;
         };
@@ -4047,8 +4217,14 @@ export interface components {
             endpoint: {
                 /** Format: uuid */
                 id: string;
+                /** @description Of Slack and Teams only the host: the path is their secret. */
                 url: string;
-                events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+                /**
+                 * @description What the receiver reads: the signed event (webhook), or a message for an incoming webhook of Slack or Teams.
+                 * @enum {string}
+                 */
+                kind: "webhook" | "slack" | "teams";
+                events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
                 /** @enum {string} */
                 status: "active" | "paused";
                 /** @description failing: every attempt failed for 3 days and at least 50 times. Set `status` to `active` to resume. */
@@ -4058,6 +4234,13 @@ export interface components {
                  * @description Until this time deliveries are also signed with the previous secret.
                  */
                 previousSecretUntil: string | null;
+                failingSince: string | null;
+                /** @description Counts of the newest 50 deliveries; failed includes those that wait for a retry. */
+                recent: {
+                    delivered: number;
+                    failed: number;
+                    pending: number;
+                };
                 /** Format: date-time */
                 createdAt: string;
                 /** @description Signs every delivery. Only this response contains it. */
@@ -4070,7 +4253,12 @@ export interface components {
         };
         EndpointInput: {
             url: string;
-            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+            /**
+             * @description What the receiver reads: the signed event (webhook), or a message for an incoming webhook of Slack or Teams.
+             * @enum {string}
+             */
+            kind?: "webhook" | "slack" | "teams";
         };
         EndpointList: {
             endpoints: components["schemas"]["Endpoint"][];
@@ -4080,7 +4268,7 @@ export interface components {
         };
         EndpointPatch: {
             url?: string;
-            events?: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+            events?: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
             /** @enum {string} */
             status?: "active" | "paused";
         };
@@ -4095,7 +4283,7 @@ export interface components {
                 /** Format: uuid */
                 id: string;
                 /** @enum {string} */
-                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
                 /** Format: date-time */
                 occurredAt: string;
                 /** @description The same `data` that webhook deliveries contain. */
@@ -4110,7 +4298,7 @@ export interface components {
         EventTypeList: {
             types: {
                 /** @enum {string} */
-                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
                 title: string;
                 /** @description What happened, and how often the event is sent. */
                 description: string;
@@ -4161,7 +4349,7 @@ export interface components {
                     /** @description Whether the form hides the input. */
                     secret: boolean;
                     /** @enum {string} */
-                    kind: "text" | "url" | "region";
+                    kind: "text" | "url" | "region" | "private_key";
                     /** @description What a value looks like. */
                     placeholder: string | null;
                     /** @description What to enter, or where to find the value. */
@@ -4352,7 +4540,7 @@ export interface components {
                     /** @description Whether the form hides the input. */
                     secret: boolean;
                     /** @enum {string} */
-                    kind: "text" | "url" | "region";
+                    kind: "text" | "url" | "region" | "private_key";
                     /** @description What a value looks like. */
                     placeholder: string | null;
                     /** @description What to enter, or where to find the value. */
@@ -4411,7 +4599,7 @@ export interface components {
                 /** @description Whether the form hides the input. */
                 secret: boolean;
                 /** @enum {string} */
-                kind: "text" | "url" | "region";
+                kind: "text" | "url" | "region" | "private_key";
                 /** @description What a value looks like. */
                 placeholder: string | null;
                 /** @description What to enter, or where to find the value. */
@@ -4850,10 +5038,10 @@ export interface components {
             name: string;
             /** @description Event mails are sent only to confirmed addresses. */
             emailVerified: boolean;
-            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
         };
         PreferenceInput: {
-            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
         };
         PreferenceList: {
             preferences: components["schemas"]["Preference"][];
@@ -5178,7 +5366,7 @@ export interface components {
              */
             to: string;
             refusals: {
-                /** @description One of not_found, bad_request, method_not_allowed, unauthorized, unknown_tokens, agent_required, agent_ambiguous, agent_out_of_scope, paused, revoked, unknown_provider, not_assigned, needs_credentials, sensitive_path, opaque, denied_call, denied_model, denied_tool, rpm_tool, unmetered, budget_never_fits, budget_in_flight, body_too_large, body_room, presigned_over, websocket, org_inflight, overload, stopping, contexts_unavailable, limits_unavailable, spool_full, circuit_open, egress_refused, loop, upstream_unreachable, upgrade_refused, upstream_timeout, internal, rpm, rpd, tpm, budget, budget_project, budget_org; data planes of later releases may have further ones. */
+                /** @description One of not_found, bad_request, method_not_allowed, unauthorized, unknown_tokens, agent_required, agent_ambiguous, agent_out_of_scope, paused, revoked, unknown_provider, not_assigned, needs_credentials, credential_refreshing, sensitive_path, opaque, denied_call, denied_model, denied_tool, rpm_tool, unmetered, budget_never_fits, budget_in_flight, body_too_large, body_room, presigned_over, websocket, org_inflight, overload, stopping, contexts_unavailable, limits_unavailable, spool_full, circuit_open, egress_refused, loop, upstream_unreachable, upgrade_refused, upstream_timeout, internal, rpm, rpd, tpm, budget, budget_project, budget_org; data planes of later releases may have further ones. */
                 reason: string;
                 count: number;
             }[];
@@ -5236,7 +5424,7 @@ export interface components {
             /** @description Statuses to replay. Default: failed. */
             status?: ("failed" | "success")[];
             /** @enum {string} */
-            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
         };
         ReplayReply: {
             /** @description Number of deliveries queued again, the oldest first; at most 1000 per call. */
@@ -5278,6 +5466,38 @@ export interface components {
             /** @description The gateway token. It is returned only once. */
             secretKey: string;
             previous: components["schemas"]["ApiKey"];
+        };
+        ScimSettings: {
+            /** @description The address to enter at the directory. */
+            baseUrl: string;
+            tokens: components["schemas"]["ScimToken"][];
+            /** @description People of the directory. */
+            users: number;
+            /** @description Those that the directory has not deactivated. */
+            activeUsers: number;
+            /** @description Those that are members of the organization. */
+            members: number;
+            /** @description Groups of the directory. */
+            groups: number;
+        };
+        ScimToken: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            tokenPrefix: string;
+            /** @description Null: that user was deleted. */
+            createdBy: string | null;
+            lastUsedAt: string | null;
+            /** Format: date-time */
+            createdAt: string;
+        };
+        ScimTokenCreated: {
+            token: components["schemas"]["ScimToken"];
+            /** @description The complete token. It is returned only once. */
+            secretToken: string;
+        };
+        ScimTokenInput: {
+            name: string;
         };
         ScopeSeries: {
             /**
@@ -5545,7 +5765,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             /** @enum {string} */
-            kind: "member" | "management_token" | "invitation" | "api_key" | "webhook" | "account" | "credential" | "custom_provider" | "sso";
+            kind: "member" | "management_token" | "invitation" | "api_key" | "webhook" | "account" | "credential" | "custom_provider" | "sso" | "scim_token";
             /** @description The name; for a member or an invitation the e-mail address, for a webhook the URL. */
             name: string;
             /** @description Further identification: role, token prefix, events, agent or address. */
@@ -5586,6 +5806,13 @@ export interface components {
             status: number | null;
             latencyMs: number;
             hint: string | null;
+            /** @description Of a minted credential: the exchange, then the call. Empty for stored ones. */
+            steps: {
+                name: string;
+                ok: boolean;
+                /** @description What the step answered, without any secret. */
+                message: string;
+            }[];
         };
         TimePoint: {
             bucket: string;
@@ -5664,7 +5891,7 @@ export interface components {
              * @description An event that the endpoint subscribes to. Default: the first one.
              * @enum {string}
              */
-            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
         };
     };
     responses: {
@@ -5887,6 +6114,10 @@ export type CompareReply = components['schemas']['CompareReply'];
 export type ComparedAgent = components['schemas']['ComparedAgent'];
 export type CredentialAcceptedData = components['schemas']['CredentialAcceptedData'];
 export type CredentialAcceptedEvent = components['schemas']['CredentialAcceptedEvent'];
+export type CredentialRefreshFailedData = components['schemas']['CredentialRefreshFailedData'];
+export type CredentialRefreshFailedEvent = components['schemas']['CredentialRefreshFailedEvent'];
+export type CredentialRefreshedData = components['schemas']['CredentialRefreshedData'];
+export type CredentialRefreshedEvent = components['schemas']['CredentialRefreshedEvent'];
 export type CredentialRefusedData = components['schemas']['CredentialRefusedData'];
 export type CredentialRefusedEvent = components['schemas']['CredentialRefusedEvent'];
 export type CredentialUsedElsewhereData = components['schemas']['CredentialUsedElsewhereData'];
@@ -5988,6 +6219,10 @@ export type RoleInput = components['schemas']['RoleInput'];
 export type RotateInput = components['schemas']['RotateInput'];
 export type RotationInput = components['schemas']['RotationInput'];
 export type RotationReply = components['schemas']['RotationReply'];
+export type ScimSettings = components['schemas']['ScimSettings'];
+export type ScimToken = components['schemas']['ScimToken'];
+export type ScimTokenCreated = components['schemas']['ScimTokenCreated'];
+export type ScimTokenInput = components['schemas']['ScimTokenInput'];
 export type ScopeSeries = components['schemas']['ScopeSeries'];
 export type ScopeSummary = components['schemas']['ScopeSummary'];
 export type SecondFactorInput = components['schemas']['SecondFactorInput'];
@@ -7820,7 +8055,7 @@ export interface operations {
     listEvents: {
         parameters: {
             query?: {
-                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
                 /** @description Events of this agent; the agent may have been deleted. */
                 agentId?: string;
                 start?: string;
@@ -8992,6 +9227,103 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getScim: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Get the address, the tokens and the people of the directory */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScimSettings"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createScimToken: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScimTokenInput"];
+            };
+        };
+        responses: {
+            /** @description Create a SCIM token, which is returned only once */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScimTokenCreated"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            /** @description The caller may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecondFactorRejection"];
+                };
+            };
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteScimToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Delete a SCIM token */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deleted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getSecondFactor: {
         parameters: {
             query?: never;
@@ -9648,7 +9980,7 @@ export interface operations {
             query?: {
                 limit?: number;
                 offset?: number;
-                kind?: "member" | "management_token" | "invitation" | "api_key" | "webhook" | "account" | "credential" | "custom_provider" | "sso";
+                kind?: "member" | "management_token" | "invitation" | "api_key" | "webhook" | "account" | "credential" | "custom_provider" | "sso" | "scim_token";
             };
             header?: never;
             path?: never;
@@ -10432,7 +10764,7 @@ export interface operations {
                 limit?: number;
                 offset?: number;
                 status?: "pending" | "success" | "failed";
-                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
                 /** @description Only those made from then on, */
                 start?: string;
                 /** @description and before then. */
@@ -11169,6 +11501,96 @@ export interface operations {
                  *     }
                  */
                 "application/json": components["schemas"]["CredentialAcceptedEvent"];
+            };
+        };
+        responses: {
+            /** @description Received. Anything else is tried again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onCredentialRefreshFailed: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old secret during a rotation. */
+                "X-Webhook-Signature": string;
+                /** @description `v1=` and the signature for each valid secret: two during a rotation. */
+                "X-Webhook-Signatures": string;
+                /** @description The name of the event. */
+                "X-Webhook-Event": string;
+                /** @description The id of the delivery, the same on every retry. */
+                "X-Webhook-Delivery": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event": "credential.refresh_failed",
+                 *       "timestamp": "2026-01-31T12:00:00.000Z",
+                 *       "data": {
+                 *         "providerSlug": "openai",
+                 *         "accountId": "00000000-0000-0000-0000-000000000000",
+                 *         "credentialId": null,
+                 *         "agentId": "00000000-0000-0000-0000-000000000000",
+                 *         "orgId": "00000000-0000-0000-0000-000000000000",
+                 *         "reason": "invalid_client",
+                 *         "detail": "invalid_client"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["CredentialRefreshFailedEvent"];
+            };
+        };
+        responses: {
+            /** @description Received. Anything else is tried again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onCredentialRefreshed: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old secret during a rotation. */
+                "X-Webhook-Signature": string;
+                /** @description `v1=` and the signature for each valid secret: two during a rotation. */
+                "X-Webhook-Signatures": string;
+                /** @description The name of the event. */
+                "X-Webhook-Event": string;
+                /** @description The id of the delivery, the same on every retry. */
+                "X-Webhook-Delivery": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event": "credential.refreshed",
+                 *       "timestamp": "2026-01-31T12:00:00.000Z",
+                 *       "data": {
+                 *         "providerSlug": "openai",
+                 *         "accountId": "00000000-0000-0000-0000-000000000000",
+                 *         "credentialId": null,
+                 *         "agentId": "00000000-0000-0000-0000-000000000000",
+                 *         "orgId": "00000000-0000-0000-0000-000000000000"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["CredentialRefreshedEvent"];
             };
         };
         responses: {

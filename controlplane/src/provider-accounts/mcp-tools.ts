@@ -14,7 +14,11 @@ import { callPolicyOf } from '../agents/call-and-model-policy-schema.js';
 import { createQueueFullError, InvalidInput, NotFound } from '../domain/errors.js';
 import { runWithoutRequestSlot } from '../http/org-request-slots.js';
 import type { Actor } from '../http/route-access.js';
+import { mergeMinted } from '../minting/exchange.js';
+import { MINT_FAILURES, MintFailure } from '../minting/mint-failure.js';
+import type { MintService } from '../minting/mint-service.js';
 import { buildUpstreams } from '../providers/build-upstream.js';
+import type { Credentials } from '../providers/catalogue/credential-template.js';
 import type { Provider } from '../providers/catalogue/provider.js';
 import { applyCredential } from '../providers/credential-probe.js';
 import { listMcpTools, McpListFailure, type McpToolList, type SendToMcpServer } from '../providers/list-mcp-tools.js';
@@ -42,7 +46,7 @@ interface FetchedTools {
 interface UsableAccount {
   readonly account: store.AccountRow;
   readonly provider: Provider;
-  readonly upstream: IUpstream;
+  readonly credentials: Credentials;
   /** Changes with credential and provider. */
   readonly version: string;
 }
@@ -65,6 +69,7 @@ export class McpTools {
     readonly accounts: ProviderAccountService,
     readonly dialer: Dialer,
     readonly log: Logger,
+    readonly minting: Pick<MintService, 'exchange'>,
   ) {}
 
   /** `refresh`: not from the cache, unless it was filled in the last 10 s. */
@@ -127,13 +132,30 @@ export class McpTools {
     if (sealed === null || !sealed.isUsable) return null;
     const credentials = decryptCredentials(accounts.vault, log, orgId, sealed);
     if (credentials === null) return null;
-    const { upstream } = buildUpstreams(provider, orgId, account.id, credentials, account);
-    if (upstream.injection?.sigv4) throw new InvalidInput(`${account.providerSlug} signs its calls: not supported`);
-    return { account, provider, upstream, version: `${sealed.nonce} ${upstream.origin}${upstream.basePath}` };
+    const address = provider.address(credentials)?.baseUrl ?? '';
+    return { account, provider, credentials, version: `${sealed.nonce} ${address}` };
+  }
+
+  /** Exchanges the credentials first where the gateway mints what it sends. */
+  async #mint(orgId: string, { provider, credentials }: UsableAccount): Promise<Credentials> {
+    const method = provider.method(credentials);
+    if (method === null) return credentials;
+    try {
+      const { fields } = await this.minting.exchange({ orgId, provider, method, credentials });
+      return mergeMinted(credentials, fields);
+    } catch (error) {
+      if (!(error instanceof MintFailure)) throw error;
+      const { cause, remedy } = MINT_FAILURES[error.code];
+      throw new McpListFailure(`${cause} ${remedy}`);
+    }
   }
 
   /** Throws {@link McpListFailure}. */
-  async #ask(orgId: string, { account, provider, upstream }: UsableAccount): Promise<McpToolList> {
+  async #ask(orgId: string, usable: UsableAccount): Promise<McpToolList> {
+    const { account, provider } = usable;
+    const credentials = await this.#mint(orgId, usable);
+    const { upstream } = buildUpstreams(provider, orgId, account.id, credentials, account);
+    if (upstream.injection?.sigv4) throw new McpListFailure('The gateway cannot sign these calls.');
     const connect = createUndiciConnector(this.dialer, upstream.tenantAddress === true ? orgId : null);
     const agent = new Agent({ connect, pipelining: 0 });
     const signal = AbortSignal.timeout(TIMEOUT_MS);

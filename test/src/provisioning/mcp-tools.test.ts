@@ -63,7 +63,11 @@ async function createProvider(slug: string, port: number): Promise<void> {
   expect(made.status, JSON.stringify(made.body)).toBe(201);
 }
 
-async function createAccount(slug: string, fields: object = {}, apiKey = 'server-token-0123'): Promise<string> {
+async function createAccount(
+  slug: string,
+  fields: Readonly<Record<string, unknown>> = {},
+  apiKey = 'server-token-0123',
+): Promise<string> {
   const agent = await tenant.createAgent(fields);
   const { body } = await tenant.call('POST', '/v1/providers/accounts', {
     agentId: agent.id,

@@ -22,6 +22,7 @@ import {
   useProviders,
 } from '../../resources/agent-account-and-key-hooks.js';
 import { useRemoveAccount, useTestAccount } from '../../resources/provider-account-mutations.js';
+import { AccountPermissionsDialog } from './account-permissions-dialog.js';
 import { AccountToolsDialog } from './account-tools-dialog.js';
 
 export function ProvidersTab({ agent }: { readonly agent: Agent }) {
@@ -30,6 +31,7 @@ export function ProvidersTab({ agent }: { readonly agent: Agent }) {
   const [adding, dialog] = useDisclosure(false);
   const [removing, setRemoving] = useState<{ readonly id: string; readonly providerSlug: string } | null>(null);
   const [toolsOf, setToolsOf] = useState<{ readonly id: string; readonly providerSlug: string } | null>(null);
+  const [permitting, setPermitting] = useState<NonNullable<typeof accounts.data>[number] | null>(null);
   const test = useTestAccount();
   const removeAccount = useRemoveAccount();
   const nameOf = (slug: string) => providers.data?.find((provider) => provider.slug === slug)?.displayName ?? slug;
@@ -58,6 +60,17 @@ export function ProvidersTab({ agent }: { readonly agent: Agent }) {
                 <StatusBadge tone="error">must be entered again</StatusBadge>
               ),
           },
+          {
+            header: 'Calls',
+            cell: ({ allowSensitivePaths, allowOpaque }) =>
+              allowSensitivePaths || allowOpaque ? (
+                <StatusBadge tone="warning">
+                  {`also ${[allowSensitivePaths && 'sensitive', allowOpaque && 'opaque'].filter(Boolean).join(' and ')}`}
+                </StatusBadge>
+              ) : (
+                'no sensitive calls'
+              ),
+          },
           { header: 'Added', cell: ({ createdAt }) => <RelativeTime at={createdAt} /> },
           {
             header: 'Actions',
@@ -76,6 +89,14 @@ export function ProvidersTab({ agent }: { readonly agent: Agent }) {
                   onClick={() => test.mutate(account.id, CREDENTIAL_TEST_TOASTS)}
                 >
                   Test
+                </RoleGuardedButton>
+                <RoleGuardedButton
+                  requiredRole="admin"
+                  size="compact-sm"
+                  variant="default"
+                  onClick={() => setPermitting(account)}
+                >
+                  Calls…
                 </RoleGuardedButton>
                 <RoleGuardedButton
                   requiredRole="admin"
@@ -106,6 +127,13 @@ export function ProvidersTab({ agent }: { readonly agent: Agent }) {
           name={nameOf(toolsOf.providerSlug)}
           accountSlugs={(accounts.data ?? []).map(({ providerSlug }) => providerSlug)}
           onClose={() => setToolsOf(null)}
+        />
+      )}
+      {permitting !== null && (
+        <AccountPermissionsDialog
+          account={permitting}
+          providerName={nameOf(permitting.providerSlug)}
+          onClose={() => setPermitting(null)}
         />
       )}
       <ConfirmDialog
