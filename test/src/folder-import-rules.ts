@@ -401,6 +401,7 @@ export const COMPOSITION_FOLDERS: Readonly<Record<string, readonly string[]>> = 
     'rotate-master-key',
     'wrap-master-key',
   ],
+  dataplane: ['ship-spool'],
 };
 
 export const FOLDER_RULES: Readonly<Record<string, FolderRules>> = {
