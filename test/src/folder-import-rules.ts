@@ -26,7 +26,7 @@ const dataplane: FolderRules = {
   'counters/redis/upgrade': ['counters/redis', 'counters/redis/client', 'counters/redis/script', 'limits'],
   'metering/reading': ['context', 'scan'],
   policy: ['context'],
-  mcp: ['context', 'policy', 'policy/body', 'scan'],
+  mcp: ['context', 'limits', 'policy', 'policy/body', 'scan'],
   'policy/reservation': ['context', 'policy/body', 'scan', 'scan/media'],
   'upstream/credentials': ['context'],
   counters: ['counters/memory', 'counters/redis', 'counters/redis/client', 'counters/redis/upgrade', 'limits'],
@@ -302,7 +302,7 @@ const base: FolderRules = {
   egress: [''],
   fairness: [''],
   policy: [],
-  pricing: [],
+  pricing: ['policy'],
   dns: ['egress', 'fairness'],
   dialer: ['dns', 'egress'],
 };

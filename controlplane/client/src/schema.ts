@@ -2756,6 +2756,13 @@ export interface components {
                         /** @description Names, or URIs of resources; * matches any number of characters. */
                         deny?: string[];
                     };
+                    /** @description Limits for tools of an MCP server, beside those of the agent. The first entry that matches counts; all tools that match share it. */
+                    toolLimits?: {
+                        /** @description Name of a tool, case-insensitive; * matches any number of characters. */
+                        tool: string;
+                        /** @description Requests in any 60 seconds. */
+                        rpm: number;
+                    }[];
                 };
             } | null;
             /**
@@ -2942,6 +2949,13 @@ export interface components {
                         /** @description Names, or URIs of resources; * matches any number of characters. */
                         deny?: string[];
                     };
+                    /** @description Limits for tools of an MCP server, beside those of the agent. The first entry that matches counts; all tools that match share it. */
+                    toolLimits?: {
+                        /** @description Name of a tool, case-insensitive; * matches any number of characters. */
+                        tool: string;
+                        /** @description Requests in any 60 seconds. */
+                        rpm: number;
+                    }[];
                 };
             } | null;
         };
@@ -3020,6 +3034,13 @@ export interface components {
                         /** @description Names, or URIs of resources; * matches any number of characters. */
                         deny?: string[];
                     };
+                    /** @description Limits for tools of an MCP server, beside those of the agent. The first entry that matches counts; all tools that match share it. */
+                    toolLimits?: {
+                        /** @description Name of a tool, case-insensitive; * matches any number of characters. */
+                        tool: string;
+                        /** @description Requests in any 60 seconds. */
+                        rpm: number;
+                    }[];
                 };
             } | null;
         };
@@ -3491,6 +3512,13 @@ export interface components {
                         /** @description Names, or URIs of resources; * matches any number of characters. */
                         deny?: string[];
                     };
+                    /** @description Limits for tools of an MCP server, beside those of the agent. The first entry that matches counts; all tools that match share it. */
+                    toolLimits?: {
+                        /** @description Name of a tool, case-insensitive; * matches any number of characters. */
+                        tool: string;
+                        /** @description Requests in any 60 seconds. */
+                        rpm: number;
+                    }[];
                 };
             } | null;
         };
@@ -4573,8 +4601,12 @@ export interface components {
             prices: {
                 /** @description Slug of the provider. */
                 provider: string;
-                /** @description Null: the price per request of the provider. `*`: every model without its own price. */
+                /** @description Null: the price per request of the provider, or of a `tool`. `*`: every model without its own price. */
                 model: string | null;
+                /** @description Tool of an MCP server whose calls cost `perRequestUsd`; null: the price of a model or a provider. */
+                tool: string | null;
+                /** @description Results of the tool with `isError: true` cost the same. */
+                chargeErrors: boolean;
                 /**
                  * @description Source: the operator’s PRICES_FILE, the prices built into the gateway or its price library. `fallback`: no list has the model, so it is billed at the price of the vendor’s most expensive model.
                  * @enum {string}
@@ -4815,7 +4847,7 @@ export interface components {
              */
             to: string;
             refusals: {
-                /** @description One of not_found, bad_request, method_not_allowed, unauthorized, unknown_tokens, agent_required, agent_ambiguous, agent_out_of_scope, paused, revoked, unknown_provider, not_assigned, needs_credentials, sensitive_path, opaque, denied_call, denied_model, denied_tool, unmetered, budget_never_fits, budget_in_flight, body_too_large, body_room, presigned_over, websocket, org_inflight, overload, stopping, contexts_unavailable, limits_unavailable, spool_full, circuit_open, egress_refused, loop, upstream_unreachable, upgrade_refused, upstream_timeout, internal, rpm, rpd, tpm, budget, budget_project, budget_org; data planes of later releases may have further ones. */
+                /** @description One of not_found, bad_request, method_not_allowed, unauthorized, unknown_tokens, agent_required, agent_ambiguous, agent_out_of_scope, paused, revoked, unknown_provider, not_assigned, needs_credentials, sensitive_path, opaque, denied_call, denied_model, denied_tool, rpm_tool, unmetered, budget_never_fits, budget_in_flight, body_too_large, body_room, presigned_over, websocket, org_inflight, overload, stopping, contexts_unavailable, limits_unavailable, spool_full, circuit_open, egress_refused, loop, upstream_unreachable, upgrade_refused, upstream_timeout, internal, rpm, rpd, tpm, budget, budget_project, budget_org; data planes of later releases may have further ones. */
                 reason: string;
                 count: number;
             }[];
@@ -8106,7 +8138,7 @@ export interface operations {
                 offset?: number;
                 /** @description Slug of the provider. */
                 provider?: string;
-                /** @description Prices of exactly this model, listed or not. */
+                /** @description Prices of exactly this model, listed or not, or of this tool. */
                 model?: string;
                 /** @description Part of the model’s name, case-insensitive. */
                 search?: string;

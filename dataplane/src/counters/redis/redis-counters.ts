@@ -136,9 +136,10 @@ export class RedisCounters implements Counters {
     return this.#spendCounters.size;
   }
 
-  admit({ limits, providerSlug, reservationNanos }: AdmissionRequest, done: (admission: Admission) => void): void {
+  admit(request: AdmissionRequest, done: (admission: Admission) => void): void {
+    const { limits, providerSlug, reservationNanos, toolRate = null } = request;
     const slot = this.#slotOf(limits.orgId);
-    this.#nodeOf(slot).admit(slot, limits, providerSlug, reservationNanos, done);
+    this.#nodeOf(slot).admit(slot, limits, providerSlug, reservationNanos, done, toolRate);
   }
 
   growReservation(
