@@ -401,6 +401,7 @@ const dashboard: FolderRules = {
 export const COMPOSITION_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   controlplane: [
     'composition',
+    'erase-person',
     'manage-data-planes',
     'override-fleet-circuit',
     'rebook-records',

@@ -138,7 +138,7 @@ test.skipIf(!hasPrlimit)(
     const calls = Array.from({ length: 5 }, () => caller.call());
     expect(plane.isRunning).toBe(true);
     for (const socket of sockets) socket.destroy();
-    // Refused, or accepted once there were descriptors again.
+    // Rejected, or accepted once there were descriptors again.
     for (const status of await Promise.all(calls)) expect([0, 200, 502, 503]).toContain(status);
     await waitForCondition(async () => (await caller.call()) === 200, 'calls pass again');
     await waitForCondition(async () => (await fetch(`${metricsUrl}/readyz`)).status === 200, 'it is ready');
