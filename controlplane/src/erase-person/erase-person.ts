@@ -17,7 +17,7 @@ interface Erasure {
   readonly counts: Readonly<Record<string, number>>;
 }
 
-/** The person is the only owner of organizations, which nobody could manage afterwards. */
+/** The person is the only owner of organizations, which no member could manage afterwards. */
 export class OnlyOwner extends Error {
   constructor(readonly organizations: readonly string[]) {
     super(

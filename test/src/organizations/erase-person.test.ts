@@ -1,4 +1,4 @@
-/** The command erase-person: what is gone, what stays without the person's data, and what refuses it. */
+/** The command erase-person: what is gone, what stays without the person's data, and when it is rejected. */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -79,12 +79,12 @@ test('erase-person: an invited address without an account is erased, too', async
   expect(await tablesWith(email)).toEqual([]);
 });
 
-test('erase-person: the only owner of an organization is refused and keeps everything', async () => {
+test('erase-person: the only owner of an organization is rejected and keeps everything', async () => {
   const owner = await plane().createMember('owner');
   const email = await emailOf(owner);
-  const refused = erase(email);
-  expect([refused.code, refused.out]).toEqual([65, '']);
-  expect(refused.err).toMatch(
+  const rejected = erase(email);
+  expect([rejected.code, rejected.out]).toEqual([65, '']);
+  expect(rejected.err).toMatch(
     /^erase-person: the only owner of .*: make another member owner, or delete the organization/,
   );
   expect((await owner.call('GET', '/v1/me')).status).toBe(200);
