@@ -300,7 +300,7 @@ test('webhooks: an endpoint paused for failing shows that reason while paused, a
   expect(await patch({ status: 'paused' })).toMatchObject({ status: 'paused', pausedReason: null });
 });
 
-test('webhooks: a chat gets a message instead of the event, and its URL is shown to nobody', async () => {
+test('webhooks: a chat gets a message instead of the event, and no response shows its URL', async () => {
   const admin = await plane().createMember('admin');
   for (const kind of ['slack', 'teams'] as const) {
     const path = newPath();
