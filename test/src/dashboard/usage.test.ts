@@ -213,7 +213,7 @@ test('closes a month: by project and model with total, share, change and order, 
     'project,projectId,model,modelId,spendUsd,share,previousSpendUsd,changeUsd,calls,errors,tokensIn,tokensOut',
   );
   expect(lines).toHaveLength(3);
-  expect(lines[0]).toContain(',gpt-5-mini,');
+  expect(lines[0]).toContain(',gpt-5-mini-2025-08-07,');
   expect(lines[2]).toMatch(/^Total,/);
   const spends = lines.map((line) => Number(line.split(',')[4]));
   expect(spends[0]! + spends[1]!).toBeCloseTo(spends[2]!, 6);

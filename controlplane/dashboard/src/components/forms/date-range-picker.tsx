@@ -1,6 +1,7 @@
 /** Selects a range of days in a calendar, or a preset. Loaded where it is shown: the calendar is a library of its own. */
 import '@mantine/dates/styles.css';
 import { DatePickerInput } from '@mantine/dates';
+import { useMediaQuery } from '@mantine/hooks';
 import { useState } from 'react';
 import type { DayRange } from './day-ranges.js';
 
@@ -12,6 +13,8 @@ interface DateRangePickerProps extends DayRange {
 
 export function DateRangePicker({ label, start, end, presets, onChange }: DateRangePickerProps) {
   // The first click begins a range, which is no range yet.
+  // On a phone the presets would be wider than the screen.
+  const isWide = useMediaQuery('(min-width: 48em)', false, { getInitialValueInEffect: false });
   const [begun, setBegun] = useState<[string | null, string | null] | null>(null);
   return (
     <DatePickerInput
@@ -30,10 +33,14 @@ export function DateRangePicker({ label, start, end, presets, onChange }: DateRa
       }}
       miw={230}
       popoverProps={{ withinPortal: true }}
-      presets={presets.map(({ label: name, range }) => ({
-        label: name,
-        value: [range.start, range.end] as [string, string],
-      }))}
+      presets={
+        isWide
+          ? presets.map(({ label: name, range }) => ({
+              label: name,
+              value: [range.start, range.end] as [string, string],
+            }))
+          : []
+      }
       value={begun ?? [start === '' ? null : start, end === '' ? null : end]}
       onChange={([from, to]) => {
         if (from !== null && to !== null) {

@@ -1,4 +1,5 @@
 /** Ranges of UTC days, both included, as `YYYY-MM-DD`. Pure. */
+import { DAY_MS } from '@acg/base/time-and-money-units';
 
 export interface DayRange {
   readonly start: string;
@@ -12,7 +13,6 @@ const monthStart = (nowMs: number, monthsBack: number): number => {
   const now = new Date(nowMs);
   return Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - monthsBack, 1);
 };
-const DAY_MS = 86_400_000;
 
 export const thisMonth = (nowMs: number): DayRange => ({ start: day(monthStart(nowMs, 0)), end: day(nowMs) });
 /** `monthsBack` 1: the last complete month. */

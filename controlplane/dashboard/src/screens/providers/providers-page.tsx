@@ -8,10 +8,7 @@ import { BreakersTab } from './breakers-tab.js';
 import { ReenterCredentialsAlert } from './reenter-credentials-alert.js';
 import { SharedCredentialsTab } from './shared-credentials-tab.js';
 
-const CatalogueTab = lazyComponent(
-  async () => (await import('./catalogue-tab.js')).CatalogueTab,
-  <Skeleton h={320} />,
-);
+const CatalogueTab = lazyComponent(async () => (await import('./catalogue-tab.js')).CatalogueTab, <Skeleton h={320} />);
 const PricesTab = lazyComponent(async () => (await import('./prices-tab.js')).PricesTab, <Skeleton h={320} />);
 
 const DEFAULTS = { tab: 'accounts', project: '', status: '', credential: '', model: '', source: '', page: 1 };

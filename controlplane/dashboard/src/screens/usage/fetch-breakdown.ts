@@ -2,8 +2,8 @@
 import { api } from '../../api/api-client.js';
 import type { Grouping, UsageQuery } from './groupings-and-metrics.js';
 
-export type SecondGrouping = Exclude<Grouping, 'status'>;
-export type BreakdownSort = 'costUsd' | 'requests' | 'errors' | 'tokensIn' | 'tokensOut';
+type SecondGrouping = Exclude<Grouping, 'status'>;
+type BreakdownSort = 'costUsd' | 'requests' | 'errors' | 'tokensIn' | 'tokensOut';
 
 export type BreakdownQuery = UsageQuery & {
   readonly by: Grouping;
