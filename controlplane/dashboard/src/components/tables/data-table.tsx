@@ -52,6 +52,8 @@ interface DataTableProps<Data, Row> {
   /** Address of a row's page. */
   readonly href?: (row: Row) => string;
   readonly paging?: (data: Data) => Paging;
+  /** Rows of one line, and a head that stays at the top of the window. */
+  readonly isDense?: boolean;
   readonly selection?: Selection<Row>;
   readonly sorting?: Sorting;
   /** Cells of the last line, by the header of their column, e.g. totals. */
@@ -94,7 +96,12 @@ export function DataTable<Data, Row>(props: DataTableProps<Data, Row>) {
   return (
     <Stack gap="sm" {...focusStays}>
       {query.error !== null && <ErrorAlert error={query.error} onRetry={query.refetch} />}
-      <Card p={0} aria-busy={query.isFetching} {...staleProps(query.isPlaceholderData)}>
+      <Card
+        p={0}
+        {...(props.isDense === true ? { className: 'acg-dense-card' } : {})}
+        aria-busy={query.isFetching}
+        {...staleProps(query.isPlaceholderData)}
+      >
         {list.length === 0 && filtered && (
           <EmptyState
             title={props.nothingMatches ?? 'Nothing matches these filters'}
@@ -142,11 +149,12 @@ function TableView<Data, Row>({
   selection,
   sorting,
   footerCells,
+  isDense = false,
 }: ListProps<Data, Row>) {
   const [, navigate] = useLocation();
   return (
-    <ScrollArea type="auto" tabIndex={-1} viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': label }}>
-      <Table className="acg-table" verticalSpacing="sm" horizontalSpacing="md" aria-label={label}>
+    <TableRegion label={label} isDense={isDense}>
+      <Table className="acg-table" verticalSpacing={isDense ? 6 : 'sm'} horizontalSpacing="md" aria-label={label}>
         <Table.Thead>
           <Table.Tr>
             {selection !== undefined && (
@@ -214,9 +222,25 @@ function TableView<Data, Row>({
           </Table.Tfoot>
         )}
       </Table>
-    </ScrollArea>
+    </TableRegion>
   );
 }
+
+interface TableRegionProps {
+  readonly label: string;
+  readonly isDense: boolean;
+  readonly children: ReactNode;
+}
+
+/** A head can only stick to the window where no scroll area is between. */
+const TableRegion = ({ label, isDense, children }: TableRegionProps) =>
+  isDense ? (
+    <section aria-label={label}>{children}</section>
+  ) : (
+    <ScrollArea type="auto" tabIndex={-1} viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': label }}>
+      {children}
+    </ScrollArea>
+  );
 
 interface RowCheckboxProps<Row> {
   readonly row: Row;
