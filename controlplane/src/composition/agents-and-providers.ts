@@ -17,11 +17,13 @@ import type { Config } from '../config.js';
 import type { Sql } from '../db/postgres-client.js';
 import type { App } from '../http/app.js';
 import type { UsageObserver } from '../ledger/usage-ingest.js';
+import type { MintService } from '../minting/mint-service.js';
 import { BackgroundTasks } from '../ops/background-tasks.js';
 import type { OperatorPrices } from '../prices/operator-prices.js';
 import { priceRoutes } from '../prices/price-list-routes.js';
 import { CallCheck } from '../provider-accounts/call-check.js';
 import { CredentialTester } from '../provider-accounts/credential-tester.js';
+import { McpTools } from '../provider-accounts/mcp-tools.js';
 import { accountRoutes } from '../provider-accounts/routes.js';
 import { ProviderAccountService } from '../provider-accounts/service.js';
 import { sharedCredentialRoutes } from '../provider-accounts/shared-credential-routes.js';
@@ -44,6 +46,7 @@ interface AgentsDependencies {
   readonly catalogue: Catalogue;
   readonly prices: OperatorPrices;
   readonly tenantNames: NameResolver;
+  readonly minting: MintService;
 }
 
 interface AgentsModule {
@@ -64,7 +67,7 @@ const RUN_DELETION_INTERVAL_MS = 60_000;
 
 export function buildAgentsAndProviders(
   app: App,
-  { config, log, sql, vault, catalogue, prices, tenantNames }: AgentsDependencies,
+  { config, log, sql, vault, catalogue, prices, tenantNames, minting }: AgentsDependencies,
 ): AgentsModule {
   const allowCidrs = config.egressAllowCidrs;
   const agents = new AgentService(sql, catalogue);
@@ -92,8 +95,13 @@ export function buildAgentsAndProviders(
     tenantNames,
     operatorNames: new OperatorNameResolver(),
   });
-  const tests = new CredentialTester(sql, accounts, dialer, log);
-  accountRoutes(app, { accounts, tests, calls: new CallCheck(agents, accounts) });
+  const tests = new CredentialTester(sql, accounts, dialer, log, minting);
+  accountRoutes(app, {
+    accounts,
+    tests,
+    calls: new CallCheck(agents, accounts),
+    tools: new McpTools(accounts, dialer, log, minting),
+  });
   sharedCredentialRoutes(app, new SharedCredentialService(sql, accounts), tests);
   const background = new BackgroundTasks(log);
   return {
