@@ -11,6 +11,7 @@ import { readTags } from '../call/stages/read-tags.js';
 import { createRecheckAccessStage } from '../call/stages/recheck-access.js';
 import { precheckCostBoundStage } from '../call/stages/reject-unbounded-cost.js';
 import { parseRequestTarget, route } from '../call/stages/route.js';
+import { createWaitForCredentialStage } from '../call/stages/wait-for-credential.js';
 import {
   checkWebSocketAllowed,
   createUpgradeStage,
@@ -53,6 +54,7 @@ export function createWebSocketPipeline(deps: WebSocketPipelineDeps): Pipeline {
         precheckCostBoundStage,
         createAcquireSlotStage(acquireOrgSlot),
         createAcquireSlotStage(acquireWebSocketSlot),
+        createWaitForCredentialStage(contexts, advance),
         createBreakerStage(breakers, advance),
         createRecheckAccessStage(contexts, advance),
       ],
