@@ -122,10 +122,17 @@ export class BudgetRow {
   }
 
   /**
-   * The windows whose spend counts against the budget at an instant, Unix seconds. A call that is admitted then belongs
-   * to the first one.
+   * The windows whose spend counts against the budget of a call that was admitted at an instant; the call belongs to the
+   * first one. `nowSec`: a budget of all time also counts the months since then. Unix seconds.
    */
-  windowsAt(unixSec: number): readonly BudgetWindow[] {
+  windowsAt(unixSec: number, nowSec = unixSec): readonly BudgetWindow[] {
+    const windows = this.#windowsAt(unixSec);
+    const own = windows[0]!;
+    if (this.window !== 'total' || nowSec < own.endSec) return windows;
+    return [own, ...this.#windowsAt(nowSec).filter(({ name }) => name !== own.name)];
+  }
+
+  #windowsAt(unixSec: number): readonly BudgetWindow[] {
     const current = this.#windows[0];
     if (current !== undefined && unixSec >= current.startSec && unixSec < current.endSec) return this.#windows;
     this.#windows = this.#runWindow ?? this.#createWindowsAt(unixSec);

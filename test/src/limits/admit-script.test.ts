@@ -100,7 +100,7 @@ async function callScript(question: ScriptRequest) {
   const { spentNanos = 0, reservedNanos = 0, admittedAtSec = 0, retryAtSec = 0 } = admissions.at(-1) ?? {};
   const verdict = {
     admittedCount,
-    rejectedByRow: rejectedBy < 0 ? limits.checkedBudgets[-rejectedBy - 1]!.tableRow : rejectedBy - 1,
+    rejectedByRow: rejectedBy < -1 ? limits.checkedBudgets[-2 - rejectedBy]!.tableRow : rejectedBy - 1,
     retryAtSec: retryAtUs > 0 ? Math.ceil(retryAtUs / 1e6) : retryAtSec,
     rpmRemaining,
     rpmResetAtSec: Math.ceil(rpmResetUs / 1e6),
@@ -509,7 +509,7 @@ test('admit.lua: a call that arrives after its reply was given up takes no reser
     };
   });
   expect(await second!()).toEqual([1, 0]);
-  expect(await first!()).toEqual([0, -1]);
+  expect(await first!()).toEqual([0, -2]);
   expect((await readStoredReservations(server.admin, limits.agentId)).map(({ sum }) => sum)).toEqual([30]);
 });
 

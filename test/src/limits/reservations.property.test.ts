@@ -1,6 +1,7 @@
 /**
- * Reservations of a hard budget over three writers on one store: calls are admitted and settled while replies are in
- * flight, reservations grow, replies are lost, writers are killed, leases expire, and a month ends meanwhile.
+ * Reservations of hard budgets over three writers on one store: calls are admitted and settled while replies are in
+ * flight, reservations grow, replies are lost, writers are killed, leases expire, and a day, a week and a month end
+ * meanwhile.
  *
  *   never more    admitted than fits beside spend and the reservations of live writers
  *   never less    than that: no call is rejected that fits beside spend and reservations whose lease still runs
@@ -9,20 +10,36 @@
 import { AdmissionBatch } from '@acg/dataplane/counters/redis/admission-batch';
 import { RESERVATION_LEASE_MS } from '@acg/dataplane/counters/redis/script/admit-script';
 import { SpendCounters } from '@acg/dataplane/counters/redis/spend-counters';
-import { calendarWindowAt } from '@acg/dataplane/limits/calendar-window';
-import { createTestLimits } from '@acg/dataplane/limits/testing/agent-limits-fixture';
+import type { BudgetRow } from '@acg/dataplane/limits/budget-row';
+import { createTestBudget, createTestLimits } from '@acg/dataplane/limits/testing/agent-limits-fixture';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RedisServer } from '../fixtures/redis-server.js';
 import { acknowledge, runBatch } from './run-admit-script.js';
 
 const WRITERS = 3;
-const BUDGET = 100;
-const MONTH_END_MS = Date.UTC(2026, 6);
+/** The end of a day, of a week and of a month: 1 June 2026 is a Monday. */
+const WINDOWS_END_MS = Date.UTC(2026, 5);
 const RENEW_INTERVAL_MS = RESERVATION_LEASE_MS / 3;
 /** No reply takes longer: the store would count as unavailable. */
 const MAX_ANSWER_MS = 50;
-const monthOf = (unixSec: number): string => calendarWindowAt('month', unixSec).name;
+
+/** The hard rows of each setup. The plain monthly one comes with the agent. */
+const SETUPS: readonly (readonly [name: string, monthly: number | null, rows: readonly RowSetup[]])[] = [
+  ['the plain monthly budget', 100, []],
+  ['a day', null, [['day', 100]]],
+  ['all time', null, [['total', 160]]],
+  [
+    'day, week, month and all time together',
+    150,
+    [
+      ['day', 100],
+      ['week', 120],
+      ['total', 300],
+    ],
+  ],
+];
+type RowSetup = readonly [window: 'day' | 'week' | 'total', limitNanos: number];
 
 let server: RedisServer;
 beforeAll(async () => {
@@ -32,27 +49,28 @@ afterAll(() => server.stop());
 
 interface Reservation {
   nanos: number;
-  /** When the call was admitted, Unix seconds; its month has the reservation. */
+  /** When the call was admitted, Unix seconds; its windows have the reservation. */
   readonly admittedAtSec: number;
   /** The reply has arrived. */
   isKnown: boolean;
 }
 
+const windowOf = (row: BudgetRow, unixSec: number): string => row.windowsAt(unixSec)[0]!.name;
 let names = 0;
 
 class Writer {
   readonly name = `writer-${names++}`;
-  readonly spendCounters = new SpendCounters(10, this.name);
+  readonly spendCounters = new SpendCounters(1_000, this.name);
   /** Admitted in the store and not released there. */
   readonly reservations: Reservation[] = [];
   /** Batches whose replies are on their way, and the effects of the replies. */
   readonly inflight: { readonly batch: AdmissionBatch; readonly onReply: () => void }[] = [];
-  /** By month: when the store has last received the writer's reservations, Unix ms. */
+  /** By key: when the store has last received the writer's reservations, Unix ms. */
   readonly reportedAtMs = new Map<string, number>();
 
-  reservedNanos(month: string): number {
-    const ofMonth = this.reservations.filter(({ admittedAtSec }) => monthOf(admittedAtSec) === month);
-    return ofMonth.reduce((sum, { nanos }) => sum + nanos, 0);
+  reservedNanos(row: BudgetRow, window: string): number {
+    const inWindow = this.reservations.filter(({ admittedAtSec }) => windowOf(row, admittedAtSec) === window);
+    return inWindow.reduce((sum, { nanos }) => sum + nanos, 0);
   }
 }
 
@@ -96,15 +114,30 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('kill' as const), writer }) },
 );
 
-test('reservations: three writers on one store, any interleaving over the end of a month', async () => {
+test.each(SETUPS)('reservations: three writers on one store, any interleaving: %s', async (_name, monthly, setup) => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 60, size: 'max' }), async (steps) => {
       const agentId = `holds-${names++}`;
-      const limits = createTestLimits({ agentId, budgetNanos: BUDGET, hardBudget: true, rpmLimit: 1e6, rpdLimit: 1e6 });
+      const limits = createTestLimits({
+        agentId,
+        budgetNanos: monthly,
+        hardBudget: true,
+        rpmLimit: 1e6,
+        rpdLimit: 1e6,
+        budgets: [
+          ...setup.map(([window, limitNanos]) =>
+            createTestBudget({ id: `${agentId}-${window}`, window, limitNanos, mode: 'hard' }),
+          ),
+          createTestBudget({ id: `${agentId}-soft`, window: 'week', limitNanos: 1e9 }),
+          createTestBudget({ id: `${agentId}-audit`, window: 'day', limitNanos: 1, mode: 'audit' }),
+        ],
+      });
+      const hardRows = limits.checkedBudgets.filter(({ mode }) => mode === 'hard');
       const writers = Array.from({ length: WRITERS }, () => new Writer());
       const dead: Writer[] = [];
+      /** By row and window. */
       const spent = new Map<string, number>();
-      let nowMs = MONTH_END_MS - MAX_ANSWER_MS;
+      let nowMs = WINDOWS_END_MS - MAX_ANSWER_MS;
 
       const run = async (by: Writer, prepare: (batch: AdmissionBatch) => void) => {
         const createBatch = (nowSec: number) => new AdmissionBatch(0, by.spendCounters, nowSec);
@@ -119,24 +152,30 @@ test('reservations: three writers on one store, any interleaving over the end of
         by.inflight.push({ batch, onReply });
         return reply;
       };
-      const counterAt = (by: Writer, unixSec: number) =>
-        by.spendCounters.getOrCreate(limits.orgId, limits.budgets[0]!.name, calendarWindowAt('month', unixSec));
-      const report = (by: Writer, unixSec: number) => run(by, (batch) => batch.report(counterAt(by, unixSec)));
-      /** What counts in the month of an instant beside `nanos`, and what dead writers may still hold in it. */
-      const taken = (unixSec: number, nanos: number) => {
-        const month = monthOf(unixSec);
-        const { key } = counterAt(new Writer(), unixSec);
-        const live = writers.reduce((sum, by) => sum + by.reservedNanos(month), 0);
-        const leased = dead.reduce((sum, by) => {
-          const freeAtMs = (by.reportedAtMs.get(key) ?? 0) + RESERVATION_LEASE_MS;
-          return sum + (nowMs < freeAtMs ? by.reservedNanos(month) : 0);
-        }, 0);
-        const sum = (spent.get(month) ?? 0) + live + nanos;
-        return { sum, withLeased: sum + leased };
+      const counterAt = (by: Writer, row: BudgetRow, unixSec: number) =>
+        by.spendCounters.getOrCreate(limits.orgId, row.name, row.windowsAt(unixSec)[0]!);
+      const report = (by: Writer, unixSec: number) =>
+        run(by, (batch) => {
+          for (const row of limits.checkedBudgets) batch.report(counterAt(by, row, unixSec));
+        });
+      /** What counts in a row at an instant beside `nanos`, and what dead writers may still hold in it. */
+      const taken = (row: BudgetRow, unixSec: number, nanos: number) => {
+        let [sum, leased] = [nanos, 0];
+        for (const { name: window, startSec } of row.windowsAt(unixSec, Math.floor(nowMs / 1000))) {
+          const { key } = counterAt(new Writer(), row, startSec);
+          sum += spent.get(`${row.name} ${window}`) ?? 0;
+          for (const by of writers) sum += by.reservedNanos(row, window);
+          for (const by of dead) {
+            const freeAtMs = (by.reportedAtMs.get(key) ?? 0) + RESERVATION_LEASE_MS;
+            if (nowMs < freeAtMs) leased += by.reservedNanos(row, window);
+          }
+        }
+        return { fits: sum <= row.limitNanos, fitsBesideLeased: sum + leased <= row.limitNanos };
       };
-      const expectVerdict = (admitted: number, { sum, withLeased }: ReturnType<typeof taken>): void => {
-        if (sum > BUDGET) expect(admitted).toBe(0);
-        if (withLeased <= BUDGET) expect(admitted).toBe(1);
+      const takenInAll = (unixSec: number, nanos: number) => hardRows.map((row) => taken(row, unixSec, nanos));
+      const expectVerdict = (admitted: number, rows: ReturnType<typeof takenInAll>): void => {
+        if (!rows.every(({ fits }) => fits)) expect(admitted).toBe(0);
+        if (rows.every(({ fitsBesideLeased }) => fitsBesideLeased)) expect(admitted).toBe(1);
       };
 
       for (const one of steps) {
@@ -145,7 +184,7 @@ test('reservations: three writers on one store, any interleaving over the end of
           case 'admit': {
             const by = writers[one.writer]!;
             const call: Reservation = { nanos: one.nanos, admittedAtSec: nowSec, isKnown: false };
-            const before = taken(nowSec, one.nanos);
+            const before = takenInAll(nowSec, one.nanos);
             const reply = await run(by, (batch) =>
               batch.admit(limits, 'openai', one.nanos, () => {
                 call.isKnown = true;
@@ -161,7 +200,7 @@ test('reservations: three writers on one store, any interleaving over the end of
             const known = by.reservations.filter(({ isKnown }) => isKnown);
             const call = known[one.nth % Math.max(1, known.length)];
             if (call === undefined) break;
-            const before = taken(call.admittedAtSec, one.nanos);
+            const before = takenInAll(call.admittedAtSec, one.nanos);
             const growth: Reservation = { nanos: one.nanos, admittedAtSec: call.admittedAtSec, isKnown: false };
             const reply = await run(by, (batch) =>
               batch.grow(limits, call.admittedAtSec, one.nanos, () => {
@@ -198,11 +237,13 @@ test('reservations: three writers on one store, any interleaving over the end of
             if (call === undefined) break;
             by.reservations.splice(by.reservations.indexOf(call), 1);
             const cost = Math.floor(call.nanos * one.share);
-            const counter = counterAt(by, call.admittedAtSec);
-            if (cost > 0) counter.addSpend(cost);
-            counter.release(call.nanos);
-            const month = monthOf(call.admittedAtSec);
-            spent.set(month, (spent.get(month) ?? 0) + cost);
+            for (const row of limits.checkedBudgets) {
+              const counter = counterAt(by, row, call.admittedAtSec);
+              if (cost > 0) counter.addSpend(cost);
+              if (row.mode === 'hard') counter.release(call.nanos);
+              const at = `${row.name} ${windowOf(row, call.admittedAtSec)}`;
+              spent.set(at, (spent.get(at) ?? 0) + cost);
+            }
             await report(by, call.admittedAtSec);
             break;
           }
@@ -211,10 +252,13 @@ test('reservations: three writers on one store, any interleaving over the end of
               for (const by of writers) for (const { onReply } of by.inflight.splice(0)) onReply();
             nowMs += one.ms;
             for (const by of writers) {
-              for (const atMs of [MONTH_END_MS - 1, MONTH_END_MS]) {
-                const counter = counterAt(by, atMs / 1000);
-                const isDue = nowMs - (by.reportedAtMs.get(counter.key) ?? 0) >= RENEW_INTERVAL_MS;
-                if (counter.reservedNanos > 0 && isDue) await report(by, atMs / 1000);
+              for (const atMs of [WINDOWS_END_MS - 1, WINDOWS_END_MS]) {
+                const counters = hardRows.map((row) => counterAt(by, row, atMs / 1000));
+                const isDue = counters.some(
+                  ({ key, reservedNanos }) =>
+                    reservedNanos > 0 && nowMs - (by.reportedAtMs.get(key) ?? 0) >= RENEW_INTERVAL_MS,
+                );
+                if (isDue) await report(by, atMs / 1000);
               }
             }
             break;

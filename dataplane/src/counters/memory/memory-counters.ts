@@ -113,7 +113,8 @@ export class MemoryCounters implements Counters {
     additionalNanos: number,
     done: (granted: boolean) => void,
   ): void {
-    const budgets = this.#checkedBudgets(limits, admittedAtSec);
+    const nowSec = Math.floor(this.#clock() / US_PER_SECOND);
+    const budgets = limits.checkedBudgets.map((row) => this.#refreshBudget(row, admittedAtSec, nowSec));
     const granted = !budgets.some((budget) => budget.row.mode !== 'audit' && isExceeded(budget, additionalNanos));
     if (granted) reserve(budgets, additionalNanos);
     done(granted);
@@ -177,8 +178,8 @@ export class MemoryCounters implements Counters {
     return rateWindows;
   }
 
-  #refreshBudget(row: BudgetRow, unixSec: number): CheckedBudget {
-    const windows = row.windowsAt(unixSec).map((window) => {
+  #refreshBudget(row: BudgetRow, unixSec: number, nowSec = unixSec): CheckedBudget {
+    const windows = row.windowsAt(unixSec, nowSec).map((window) => {
       const spend = this.#getOrCreateSpend(row.name, window);
       const ledger = row.findLedgerSpend(window);
       if (ledger !== null) spend.updateFromLedger(ledger.nanos, ledger.ledgerOnlyNanos);

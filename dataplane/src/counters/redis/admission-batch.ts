@@ -223,12 +223,15 @@ export class AdmissionBatch {
 
   /** Adds the spend of a row in its windows. */
   #addBudget(limits: AgentLimits, row: BudgetRow, windowsAtSec: number, withReservations: boolean): BudgetItems {
-    const windows = row.windowsAt(windowsAtSec);
-    if (windowsAtSec === this.#nowSec) {
-      this.#validFromSec = Math.max(this.#validFromSec, windows[0]!.startSec);
-      this.#validUntilSec = Math.min(this.#validUntilSec, windows[0]!.endSec);
-    }
+    const windows = row.windowsAt(windowsAtSec, this.#nowSec);
+    if (windowsAtSec === this.#nowSec || windows.length > 1) this.#restrictValidity(row.windowsAt(this.#nowSec)[0]!);
     return windows.map((window) => this.#addWindow(limits.orgId, row, window, withReservations));
+  }
+
+  /** The request is valid only while the window is the current one by the store's clock. */
+  #restrictValidity({ startSec, endSec }: BudgetWindow): void {
+    this.#validFromSec = Math.max(this.#validFromSec, startSec);
+    this.#validUntilSec = Math.min(this.#validUntilSec, endSec);
   }
 
   #addWindow(orgId: string, row: BudgetRow, window: BudgetWindow, withReservations: boolean): SpendItem {
