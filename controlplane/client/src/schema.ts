@@ -3436,8 +3436,12 @@ export interface components {
              * @description Start of an hour, UTC.
              */
             to: string;
-            /** @enum {string} */
-            by: "project" | "agent" | "provider" | "model" | "tool" | "key" | "status" | "reason";
+            /**
+             * @description One of project, agent, provider, model, tool, key, status, reason, or tag: and the key of a tag, such as tag:customer.
+             * @example model
+             * @example tag:customer
+             */
+            by: string;
             rows: {
                 /** @description Slug, model, id, status or rejection reason. Empty or the nil UUID if unknown. */
                 value: string;
@@ -3641,13 +3645,19 @@ export interface components {
             statedCostCents: number | null;
             /** @description Tool of an MCP server that the call names; null: none. */
             tool: string | null;
+            /** @description Tags that the caller stated, `key=value`, sorted, separated by commas; null: none. */
+            tags: string | null;
+            /** @description The run whose key made the call; null: none. */
+            runId: string | null;
+            /** @description Limits in audit mode that would have rejected the call, such as `rpm` or `budget:<id>`; null: none. */
+            wouldReject: string | null;
+            agentName: string | null;
+            projectName: string | null;
+            keyName: string | null;
             /** @description Status of the provider response. 0: the provider sent none. */
             upstreamStatus: number;
             websocket: boolean;
             projectId: string | null;
-            projectName: string | null;
-            agentName: string | null;
-            keyName: string | null;
             keyPrefix: string | null;
         };
         CallCheckInput: {
@@ -4476,6 +4486,18 @@ export interface components {
             statedCostCents: number | null;
             /** @description Tool of an MCP server that the call names; null: none. */
             tool: string | null;
+            /** @description Tags that the caller stated, `key=value`, sorted, separated by commas; null: none. */
+            tags: string | null;
+            /** @description The run whose key made the call; null: none. */
+            runId: string | null;
+            /** @description Limits in audit mode that would have rejected the call, such as `rpm` or `budget:<id>`; null: none. */
+            wouldReject: string | null;
+            /** @description Name of the agent now; null: it is deleted. */
+            agentName: string | null;
+            /** @description Name of the project now; null: it is deleted or not known. */
+            projectName: string | null;
+            /** @description Name of the gateway token now; null: it is deleted. */
+            keyName: string | null;
         };
         LoginInput: {
             /** Format: email */
@@ -9782,7 +9804,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ExportAgentCallsReply"];
-                    /** @example id,requestId,createdAt,agentId,keyId,providerSlug,accountId,method,path,status,error,model,tokensIn,tokensOut,tokensCacheRead,tokensCacheWrite,tokensReasoning,costCents,usageSource,priceSource,durationMs,ttfbMs,bytesIn,bytesOut,streamed,dataPlaneId,statedCostCents,tool */
+                    /** @example id,requestId,createdAt,agentId,keyId,providerSlug,accountId,method,path,status,error,model,tokensIn,tokensOut,tokensCacheRead,tokensCacheWrite,tokensReasoning,costCents,usageSource,priceSource,durationMs,ttfbMs,bytesIn,bytesOut,streamed,dataPlaneId,statedCostCents,tool,tags,runId,wouldReject,agentName,projectName,keyName */
                     "text/csv": string;
                 };
             };
@@ -9941,7 +9963,8 @@ export interface operations {
                 period?: "24h" | "7d" | "30d" | "90d";
                 start?: string;
                 end?: string;
-                by: "project" | "agent" | "provider" | "model" | "tool" | "key" | "status" | "reason";
+                /** @description One of project, agent, provider, model, tool, key, status, reason, or tag: and the key of a tag, such as tag:customer. */
+                by: string;
                 limit?: number;
                 offset?: number;
             };
@@ -9992,7 +10015,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ExportAgentCallsReply"];
-                    /** @example id,requestId,createdAt,agentId,keyId,providerSlug,accountId,method,path,status,error,model,tokensIn,tokensOut,tokensCacheRead,tokensCacheWrite,tokensReasoning,costCents,usageSource,priceSource,durationMs,ttfbMs,bytesIn,bytesOut,streamed,dataPlaneId,statedCostCents,tool */
+                    /** @example id,requestId,createdAt,agentId,keyId,providerSlug,accountId,method,path,status,error,model,tokensIn,tokensOut,tokensCacheRead,tokensCacheWrite,tokensReasoning,costCents,usageSource,priceSource,durationMs,ttfbMs,bytesIn,bytesOut,streamed,dataPlaneId,statedCostCents,tool,tags,runId,wouldReject,agentName,projectName,keyName */
                     "text/csv": string;
                 };
             };
@@ -10022,6 +10045,11 @@ export interface operations {
                 minCost?: number;
                 /** @description Part of the path, model, error or request id. Case-insensitive. */
                 search?: string;
+                /** @description Only calls with this tag: key=value. */
+                tag?: string;
+                runId?: string;
+                /** @description true: only calls that a limit in audit mode would have rejected. */
+                wouldReject?: boolean;
                 startTime?: string;
                 endTime?: string;
             };
@@ -10189,7 +10217,8 @@ export interface operations {
                 start?: string;
                 end?: string;
                 interval?: "hour" | "day";
-                groupBy?: "project" | "agent" | "provider" | "model" | "tool" | "key" | "status" | "reason";
+                /** @description One of project, agent, provider, model, tool, key, status, reason, or tag: and the key of a tag, such as tag:customer. */
+                groupBy?: string;
             };
             header?: never;
             path?: never;

@@ -343,7 +343,7 @@ test.each([
   ],
   ['summary?period=7d&end=2026-01-01', 'give either period, or start and end, not both'],
   ['export?period=7d&end=2026-01-01', 'give either period, or start and end, not both'],
-  ['breakdown?by=error', 'by must be one of project, agent, provider, model, tool, key, status, reason'],
+  ['breakdown?by=error', 'by must be one of project, agent, provider, model, tool, key, status, reason, or tag:KEY'],
 ])('usage of a scope: %s is 400', async (path, error) => {
   const { status, body } = await owner.call('GET', `/v1/usage/${path}`);
   expect([status, body]).toEqual([400, { error }]);

@@ -4,7 +4,7 @@
  */
 import { DAY_MS } from '@acg/base/time-and-money-units';
 import type { Tx } from '../../db/postgres-client.js';
-import { NotFound } from '../../domain/errors.js';
+import { InvalidInput, NotFound } from '../../domain/errors.js';
 import type { ListResult, Page } from '../../http/limit-offset-pagination.js';
 import type { Actor } from '../../http/route-access.js';
 import { LatencySketch } from '../../ledger/latency-sketch.js';
@@ -12,7 +12,7 @@ import { utcMonthOf } from '../../ledger/usage-aggregation.js';
 import { addSums, presentSums, ZERO_SUMS } from '../query/add-and-format-usage-sums.js';
 import { centsFromNanos, percentage, projectSpend } from '../query/money-and-forecast.js';
 import type { QueryConcurrencyLimiter } from '../query/query-concurrency-limiter.js';
-import type { UsageScope } from '../query/rollup-selection.js';
+import { isTagDimension, type UsageScope } from '../query/rollup-selection.js';
 import * as store from '../query/rollup-store.js';
 import { bucketStarts, defaultInterval, formatBucket, resolveRange, type TimeRange } from '../query/time-range.js';
 import { callCountsByStatus, figuresOfCallCount, figuresOfRejections, figuresOfSums } from './group-figures.js';
@@ -65,7 +65,10 @@ export class ScopeReports {
   async timeseries(actor: Actor, query: ScopeSeriesQuery): Promise<ScopeSeries> {
     const { groupBy } = query;
     const { scope, range } = this.#resolveQuery(actor, query);
-    const interval = query.interval ?? defaultInterval(range);
+    const isByTag = groupBy !== undefined && isTagDimension(groupBy);
+    const interval = query.interval ?? (isByTag ? 'day' : defaultInterval(range));
+    if (isByTag && interval !== 'day')
+      throw new InvalidInput('groupBy=tag:… needs interval=day: tags are summed by day');
     const starts =
       groupBy === undefined ? bucketStarts(range, interval) : bucketStarts(range, interval, GROUPED_BUCKETS_MAX);
     const [sums, rejections, groups] = await this.#runInScope(scope, (tx) =>

@@ -128,10 +128,13 @@ export async function sumByDimension(
 }
 
 export function nameExpression(sql: Sql | Tx, { orgId }: UsageScope, dimension: Dimension) {
-  const table = { project: 'projects', agent: 'agents', key: 'api_keys', provider: null, model: null, tool: null }[
-    dimension
-  ];
-  if (table === null) return sql`null`;
+  const tables: { readonly [dimension in Dimension]?: string } = {
+    project: 'projects',
+    agent: 'agents',
+    key: 'api_keys',
+  };
+  const table = tables[dimension];
+  if (table === undefined) return sql`null`;
   return sql`(select n.name from ${sql(table)} n where n.id = s.value::uuid and n.org_id = ${orgId})`;
 }
 

@@ -1,6 +1,6 @@
 /** `acg usage`: reports calls and costs. */
 import { rejectionAdvice } from '@acg/base/rejection-reasons';
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import type { Invocation } from '../../invocation/invocation.js';
 import type { ProgramInterface } from '../../invocation/program-interface-for-commands.js';
 import {
@@ -12,7 +12,7 @@ import {
 import {
   addUsageScopeOptions,
   buildUsageScopeQuery,
-  DIMENSIONS,
+  byOption,
   type UsageScopeOptions,
 } from '../../options/usage-scope-options.js';
 import {
@@ -28,12 +28,12 @@ import { registerUsageExportCommand } from './usage-export-of-calls.js';
 import { registerUsageCompareCommand, registerUsageSeriesCommand } from './usage-series-and-compare.js';
 
 interface UsageOptions extends UsageScopeOptions, PageOptions {
-  readonly by?: (typeof DIMENSIONS)[number];
+  readonly by?: string;
 }
 
 export function registerUsageCommands(group: Command, tree: ProgramInterface): void {
   addPageOptions(addUsageScopeOptions(group))
-    .addOption(new Option('--by <what>', 'broken down').choices(DIMENSIONS))
+    .addOption(byOption())
     .action(async (options: UsageOptions) => {
       const run = tree.begin();
       if (options.by === undefined) await printSummary(run, options);
@@ -81,7 +81,7 @@ async function printSummary(run: Invocation, options: UsageScopeOptions): Promis
 
 const BAR_WIDTH_COLUMNS = 20;
 
-async function printBreakdown(run: Invocation, options: UsageOptions, by: (typeof DIMENSIONS)[number]): Promise<void> {
+async function printBreakdown(run: Invocation, options: UsageOptions, by: string): Promise<void> {
   const query = { ...(await buildUsageScopeQuery(run, options)), by, ...toPageQuery(options) };
   const answer = await (await run.getClient()).get('/v1/usage/breakdown', { params: { query } });
   const most = Math.max(...answer.rows.map(({ costCents }) => costCents ?? 0), Number.EPSILON);
