@@ -1413,6 +1413,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/scim": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the address, the tokens and the people of the directory
+         * @description Role: admin or owner.
+         */
+        get: operations["getScim"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/scim/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a SCIM token, which is returned only once
+         * @description Role: owner.
+         */
+        post: operations["createScimToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/scim/tokens/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a SCIM token
+         * @description Role: owner.
+         */
+        delete: operations["deleteScimToken"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/second-factor": {
         parameters: {
             query?: never;
@@ -3252,7 +3312,7 @@ export interface components {
         AttentionReply: {
             attention: {
                 /** @enum {string} */
-                kind: "circuit_open" | "budget" | "needs_credentials" | "webhook_failing" | "key_expiring" | "key_unused" | "no_budget";
+                kind: "sensitive_call" | "circuit_open" | "budget" | "needs_credentials" | "webhook_failing" | "key_expiring" | "key_unused" | "no_budget";
                 total: number;
                 /** @description The five most urgent items. */
                 things: {
@@ -3274,6 +3334,18 @@ export interface components {
                     budgetCents: number | null;
                     /** @description True for an endpoint to which deliveries are paused. */
                     paused: boolean;
+                    /** @description Origin of a breaker, for `PUT /v1/circuits`. */
+                    origin: string | null;
+                    /** @description State of a breaker; it is listed until it is CLOSED. */
+                    circuitState: ("OPEN" | "HALF_OPEN") | null;
+                    /** @description Number of agents that a breaker concerns. */
+                    agents: number | null;
+                    /** @description The last rejected sensitive call: provider, method and path. */
+                    call: string | null;
+                    /** @description Number of recorded sensitive calls with this key within seven days. */
+                    calls: number | null;
+                    /** @description Network from which the last of them came. */
+                    clientNetwork: string | null;
                 }[];
             }[];
         };
@@ -3968,6 +4040,15 @@ export interface components {
                     [key: string]: unknown;
                 };
             };
+            /** @description The newest ten attempts, the oldest first. */
+            attemptLog: {
+                /** Format: date-time */
+                at: string;
+                statusCode: string | null;
+                error: string | null;
+                durationMs: number;
+                responseBody: string | null;
+            }[];
         };
         DeliveryDetailReply: {
             delivery: components["schemas"]["DeliveryDetail"];
@@ -3990,7 +4071,13 @@ export interface components {
         Endpoint: {
             /** Format: uuid */
             id: string;
+            /** @description Of Slack and Teams only the host: the path is their secret. */
             url: string;
+            /**
+             * @description What the receiver reads: the signed event (webhook), or a message for an incoming webhook of Slack or Teams.
+             * @enum {string}
+             */
+            kind: "webhook" | "slack" | "teams";
             events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
             /** @enum {string} */
             status: "active" | "paused";
@@ -4001,6 +4088,13 @@ export interface components {
              * @description Until this time deliveries are also signed with the previous secret.
              */
             previousSecretUntil: string | null;
+            failingSince: string | null;
+            /** @description Counts of the newest 50 deliveries; failed includes those that wait for a retry. */
+            recent: {
+                delivered: number;
+                failed: number;
+                pending: number;
+            };
             /** Format: date-time */
             createdAt: string;
         };
@@ -4008,7 +4102,13 @@ export interface components {
             endpoint: {
                 /** Format: uuid */
                 id: string;
+                /** @description Of Slack and Teams only the host: the path is their secret. */
                 url: string;
+                /**
+                 * @description What the receiver reads: the signed event (webhook), or a message for an incoming webhook of Slack or Teams.
+                 * @enum {string}
+                 */
+                kind: "webhook" | "slack" | "teams";
                 events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
                 /** @enum {string} */
                 status: "active" | "paused";
@@ -4019,6 +4119,13 @@ export interface components {
                  * @description Until this time deliveries are also signed with the previous secret.
                  */
                 previousSecretUntil: string | null;
+                failingSince: string | null;
+                /** @description Counts of the newest 50 deliveries; failed includes those that wait for a retry. */
+                recent: {
+                    delivered: number;
+                    failed: number;
+                    pending: number;
+                };
                 /** Format: date-time */
                 createdAt: string;
                 /** @description Signs every delivery. Only this response contains it. */
@@ -4032,6 +4139,11 @@ export interface components {
         EndpointInput: {
             url: string;
             events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+            /**
+             * @description What the receiver reads: the signed event (webhook), or a message for an incoming webhook of Slack or Teams.
+             * @enum {string}
+             */
+            kind?: "webhook" | "slack" | "teams";
         };
         EndpointList: {
             endpoints: components["schemas"]["Endpoint"][];
@@ -5252,6 +5364,38 @@ export interface components {
             secretKey: string;
             previous: components["schemas"]["ApiKey"];
         };
+        ScimSettings: {
+            /** @description The address to enter at the directory. */
+            baseUrl: string;
+            tokens: components["schemas"]["ScimToken"][];
+            /** @description People of the directory. */
+            users: number;
+            /** @description Those that the directory has not deactivated. */
+            activeUsers: number;
+            /** @description Those that are members of the organization. */
+            members: number;
+            /** @description Groups of the directory. */
+            groups: number;
+        };
+        ScimToken: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            tokenPrefix: string;
+            /** @description Null: that user was deleted. */
+            createdBy: string | null;
+            lastUsedAt: string | null;
+            /** Format: date-time */
+            createdAt: string;
+        };
+        ScimTokenCreated: {
+            token: components["schemas"]["ScimToken"];
+            /** @description The complete token. It is returned only once. */
+            secretToken: string;
+        };
+        ScimTokenInput: {
+            name: string;
+        };
         ScopeSeries: {
             /**
              * Format: date-time
@@ -5518,7 +5662,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             /** @enum {string} */
-            kind: "member" | "management_token" | "invitation" | "api_key" | "webhook" | "account" | "credential" | "custom_provider" | "sso";
+            kind: "member" | "management_token" | "invitation" | "api_key" | "webhook" | "account" | "credential" | "custom_provider" | "sso" | "scim_token";
             /** @description The name; for a member or an invitation the e-mail address, for a webhook the URL. */
             name: string;
             /** @description Further identification: role, token prefix, events, agent or address. */
@@ -5960,6 +6104,10 @@ export type RoleInput = components['schemas']['RoleInput'];
 export type RotateInput = components['schemas']['RotateInput'];
 export type RotationInput = components['schemas']['RotationInput'];
 export type RotationReply = components['schemas']['RotationReply'];
+export type ScimSettings = components['schemas']['ScimSettings'];
+export type ScimToken = components['schemas']['ScimToken'];
+export type ScimTokenCreated = components['schemas']['ScimTokenCreated'];
+export type ScimTokenInput = components['schemas']['ScimTokenInput'];
 export type ScopeSeries = components['schemas']['ScopeSeries'];
 export type ScopeSummary = components['schemas']['ScopeSummary'];
 export type SecondFactorInput = components['schemas']['SecondFactorInput'];
@@ -8932,6 +9080,103 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getScim: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Get the address, the tokens and the people of the directory */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScimSettings"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createScimToken: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScimTokenInput"];
+            };
+        };
+        responses: {
+            /** @description Create a SCIM token, which is returned only once */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScimTokenCreated"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            /** @description The caller may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecondFactorRejection"];
+                };
+            };
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteScimToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Delete a SCIM token */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deleted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getSecondFactor: {
         parameters: {
             query?: never;
@@ -9588,7 +9833,7 @@ export interface operations {
             query?: {
                 limit?: number;
                 offset?: number;
-                kind?: "member" | "management_token" | "invitation" | "api_key" | "webhook" | "account" | "credential" | "custom_provider" | "sso";
+                kind?: "member" | "management_token" | "invitation" | "api_key" | "webhook" | "account" | "credential" | "custom_provider" | "sso" | "scim_token";
             };
             header?: never;
             path?: never;

@@ -59,6 +59,11 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
     summary: 'print the variables that run sets',
     load: async () => (await import('./run/env.js')).registerEnvCommand,
   },
+  mcp: {
+    topic: 'Run programs',
+    summary: 'configure MCP clients',
+    load: async () => (await import('./run/mcp-config.js')).registerMcpCommands,
+  },
   agents: {
     topic: 'Agents and credentials',
     summary: 'manage agents',
@@ -108,6 +113,11 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
     topic: 'Organization',
     summary: 'manage management tokens for programs',
     load: async () => (await import('./resources/management-tokens.js')).registerTokenCommands,
+  },
+  scim: {
+    topic: 'Organization',
+    summary: 'manage SCIM tokens of the directory',
+    load: async () => (await import('./resources/scim.js')).registerScimCommands,
   },
   suspended: {
     topic: 'Organization',

@@ -25,6 +25,7 @@ const KIND_LABELS: Readonly<Record<SuspendedItem['kind'], string>> = {
   credential: 'Shared credential',
   custom_provider: 'Custom provider',
   sso: 'Identity provider',
+  scim_token: 'SCIM token',
 };
 
 const fetchSuspendedItems = (page: number) =>
