@@ -5,7 +5,7 @@ import { findProjectId } from '../api/find-by-name.js';
 import { omitUndefined } from '../api/omit-undefined.js';
 import type { Invocation } from '../invocation/invocation.js';
 
-const DIMENSIONS = ['project', 'agent', 'provider', 'model', 'tool', 'key', 'status', 'reason'] as const;
+export const DIMENSIONS = ['project', 'agent', 'provider', 'model', 'tool', 'key', 'status', 'reason'] as const;
 const TAG_DIMENSION = /^tag:[a-z0-9_]{1,32}$/;
 
 /** What `--by` breaks figures down to. */

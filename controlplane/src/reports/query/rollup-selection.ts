@@ -12,7 +12,7 @@ import { TOOL_PREFIX } from '../../ledger/usage-aggregation.js';
 import type { Interval, TimeRange } from './time-range.js';
 
 export const DIMENSIONS = ['project', 'agent', 'provider', 'model', 'tool', 'key'] as const;
-type StoredDimension = (typeof DIMENSIONS)[number];
+export type StoredDimension = (typeof DIMENSIONS)[number];
 /** `tag:customer`: the values of the tag `customer` (ledger/tag-rollups.ts). */
 export type TagDimension = `tag:${string}`;
 export type Dimension = StoredDimension | TagDimension;
@@ -61,6 +61,20 @@ function tagRollups(sql: Sql | Tx, scope: UsageScope, { fromMs, toMs }: TimeRang
            ''::bytea as latency_sketch
       from usage_tags where ${scopeCondition(sql, scope)} and key = ${key}
        and day >= ${new Date(fromMs).toISOString().slice(0, 10)}::date and day <= ${new Date(toMs - 1).toISOString().slice(0, 10)}::date)`;
+}
+
+/** Rows of (hour, value, then_value, sums, sketch) by two dimensions; no sketch has a meaning here. */
+export function rollupsByTwoDimensions(
+  sql: Sql | Tx,
+  scope: UsageScope,
+  range: TimeRange,
+  dimension: StoredDimension,
+  then: StoredDimension,
+) {
+  const columns = sql.unsafe(
+    `${DIMENSION_EXPRESSIONS[dimension]} as value, ${DIMENSION_EXPRESSIONS[then]} as then_value, ${SUM_COLUMNS}`,
+  );
+  return rollupsInRange(sql, scope, range, sql`usage_daily d where`, columns, null);
 }
 
 /** Rollups by one dimension, for days and finished hours. */
