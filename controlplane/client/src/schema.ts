@@ -969,6 +969,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/limits/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replay recorded calls against other limits
+         * @description Role: viewer or higher.
+         */
+        post: operations["replayLimits"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/management-tokens": {
         parameters: {
             query?: never;
@@ -1387,6 +1407,26 @@ export interface paths {
          * @description Role: admin or owner.
          */
         post: operations["testAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/providers/accounts/{id}/tools": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the tools of the MCP server of an account
+         * @description Role: viewer or higher.
+         */
+        get: operations["listAccountTools"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2840,6 +2880,35 @@ export interface components {
                 /** @description `differenceCents` minus `adjustmentCents`. */
                 openCents: number;
             };
+        };
+        AccountTools: {
+            /** Format: uuid */
+            accountId: string;
+            /** Format: uuid */
+            agentId: string;
+            providerSlug: string;
+            /** @description Why the server’s tools could not be listed; null: they were. */
+            problem: string | null;
+            /**
+             * Format: date-time
+             * @description When the server listed them; null: never.
+             */
+            fetchedAt: string | null;
+            /** @description The server has more than the 500 tools that are listed. */
+            truncated: boolean;
+            tools: {
+                name: string;
+                title: string | null;
+                description: string | null;
+                /** @description The server’s own claim, which no one has checked. */
+                readOnly: boolean | null;
+                /** @description The server’s own claim, which no one has checked. */
+                destructive: boolean | null;
+                /** @description Whether the policy of the agent allows the tool. */
+                allowed: boolean;
+                /** @description Requests in any 60 seconds by `toolLimits` of the policy; null: no limit of its own. */
+                rpm: number | null;
+            }[];
         };
         AddressInput: {
             /** Format: email */
@@ -4437,6 +4506,87 @@ export interface components {
             member: components["schemas"]["Member"];
             /** @description The invitation link, if mails are stored as files on the server; otherwise null, because only the mail contains the link. */
             invitationUrl: string | null;
+        };
+        LimitReplayInput: {
+            agentIds: string[];
+            /**
+             * Format: date-time
+             * @description Calls that began from then on.
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description Calls that began before.
+             */
+            to: string;
+            limits: {
+                /** @description Requests in any 60 seconds, per agent and provider. */
+                rpmLimit?: number;
+                /** @description Requests per 24 hours, per agent and provider. */
+                rpdLimit?: number;
+                /** @description Tokens in any 60 seconds, per agent and provider. */
+                tpmLimit?: number;
+                /** @description As budget rows; replayed as soft budgets. */
+                budgets?: {
+                    /** @enum {string} */
+                    window: "day" | "week" | "month" | "total";
+                    cents: number;
+                    models?: string[];
+                    tag?: string;
+                }[];
+            };
+            /** @description true: each budget counts all agents together, as that of a project does. */
+            sharedBudgets?: boolean;
+        };
+        LimitReplayReply: {
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            calls: number;
+            /** @description US cents. */
+            costCents: number;
+            rejected: number;
+            /** @description What the rejected calls had cost, US cents. */
+            rejectedCents: number;
+            firstRejectedAt: string | null;
+            /** @description False: the replay stopped at its bound; `replayedUntil` says where. */
+            complete: boolean;
+            /** Format: date-time */
+            replayedUntil: string;
+            limits: {
+                /** @description rpm, rpd, tpm or budget. */
+                limit: string;
+                /** @description Index in limits.budgets; null: a rate limit. */
+                budgetIndex: number | null;
+                rejected: number;
+                /** @description What the rejected calls had cost, US cents. */
+                rejectedCents: number;
+                firstRejectedAt: string | null;
+            }[];
+            agents: {
+                /** Format: uuid */
+                agentId: string;
+                calls: number;
+                rejected: number;
+                /** @description What the rejected calls had cost, US cents. */
+                rejectedCents: number;
+                firstRejectedAt: string | null;
+            }[];
+            /** @enum {string} */
+            interval: "hour" | "day";
+            timeseries: {
+                /** @description Start of the hour or day, UTC. */
+                bucket: string;
+                calls: number;
+                /** @description US cents. */
+                costCents: number;
+                rejected: number;
+                /** @description US cents. */
+                rejectedCents: number;
+            }[];
+            /** @description What a replay cannot know. */
+            notes: string[];
         };
         LimitWouldRejectData: {
             agentId: string;
@@ -6070,6 +6220,7 @@ export type AccountList = components['schemas']['AccountList'];
 export type AccountPatch = components['schemas']['AccountPatch'];
 export type AccountReply = components['schemas']['AccountReply'];
 export type AccountReportReply = components['schemas']['AccountReportReply'];
+export type AccountTools = components['schemas']['AccountTools'];
 export type AddressInput = components['schemas']['AddressInput'];
 export type AdjustmentInput = components['schemas']['AdjustmentInput'];
 export type AdjustmentReply = components['schemas']['AdjustmentReply'];
@@ -6165,6 +6316,8 @@ export type GetProviderReply = components['schemas']['GetProviderReply'];
 export type GetStatusReply = components['schemas']['GetStatusReply'];
 export type InviteInput = components['schemas']['InviteInput'];
 export type InvitedReply = components['schemas']['InvitedReply'];
+export type LimitReplayInput = components['schemas']['LimitReplayInput'];
+export type LimitReplayReply = components['schemas']['LimitReplayReply'];
 export type LimitWouldRejectData = components['schemas']['LimitWouldRejectData'];
 export type LimitWouldRejectEvent = components['schemas']['LimitWouldRejectEvent'];
 export type LineList = components['schemas']['LineList'];
@@ -8164,6 +8317,42 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    replayLimits: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LimitReplayInput"];
+            };
+        };
+        responses: {
+            /** @description Replay recorded calls against other limits */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LimitReplayReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listManagementTokens: {
         parameters: {
             query?: {
@@ -9175,6 +9364,38 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listAccountTools: {
+        parameters: {
+            query?: {
+                /** @description Ask the server again. Otherwise the list may be 10 minutes old. */
+                refresh?: boolean;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List the tools of the MCP server of an account */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountTools"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
