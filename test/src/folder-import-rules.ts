@@ -159,6 +159,7 @@ const controlplane: FolderRules = {
   prices: ['http', 'ops', 'providers/catalogue', 'providers/custom'],
   providers: ['audit', 'breaker', 'db', 'domain', 'http', 'providers/catalogue', 'providers/custom'],
   'reports/export': ['db', 'reports/calls', 'reports/log-record', 'reports/query'],
+  'limits-replay': ['db', 'domain', 'http', 'reports/query'],
   'api-keys': ['agents', 'audit', 'db', 'domain', 'http', 'projects', 'watch'],
   attention: ['db', 'http', 'ledger', 'providers', 'providers/catalogue'],
   'auth/passwords': ['audit', 'auth/users', 'db', 'domain', 'ops', 'throttling'],
@@ -311,6 +312,7 @@ const base: FolderRules = {
   egress: [''],
   fairness: [''],
   policy: [],
+  'rate-windows': ['', 'policy'],
   pricing: ['policy'],
   dns: ['egress', 'fairness'],
   dialer: ['dns', 'egress'],
@@ -362,6 +364,7 @@ const dashboard: FolderRules = {
   'components/forms': ['api', 'components/feedback', 'components/focus', 'components/layout', 'messages', 'resources'],
   'components/secrets': ['api', 'components/buttons', 'components/focus', 'components/layout', 'resources'],
   'components/tables': ['components/buttons', 'components/feedback', 'components/focus', 'format'],
+  'components/budgets': ['components/buttons', 'components/feedback', 'components/forms', 'format'],
   'components/agents': [
     'api',
     'components/charts',
@@ -384,6 +387,7 @@ const dashboard: FolderRules = {
   'screens/*': [
     'api',
     'components/agents',
+    'components/budgets',
     'components/buttons',
     'components/charts',
     'components/feedback',

@@ -27,7 +27,8 @@ async function assertIdsOrFilterByProject(sql: Sql, request: FastifyRequest, sco
   for (const part of ['params', 'query', 'body'] as const) {
     const fields = request[part] as RequestFields | undefined;
     for (const [field, kind] of Object.entries(scope[part] ?? {})) {
-      const value = fields?.[field];
+      const given = fields?.[field];
+      const value = Array.isArray(given) ? given.join() : given;
       if (typeof value !== 'string') continue;
       checkedFields++;
       if (!(await areIdsInProject(sql, kind, value, projectId))) throw new NotFound(kind);

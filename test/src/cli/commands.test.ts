@@ -180,6 +180,14 @@ test('every command, in an order in which each finds what it needs', async () =>
   await walk('GET /v1/usage/export', ['usage', 'export', ...A]);
   await walk('GET /v1/usage/agents', ['top', '--once']);
   await walk('GET /v1/archive', ['archive', 'ls']);
+  await own(['budgets', 'set', '5', ...A, '--window', 'day', '--mode', 'audit'], {
+    budgets: expect.arrayContaining([expect.objectContaining({ window: 'day', cents: 500, mode: 'audit' })]),
+  });
+  await own(['budgets', 'ls', ...A], { budgets: expect.arrayContaining([expect.objectContaining({ window: 'day' })]) });
+  await own(['budgets', 'rm', ...A, '--window', 'day'], {
+    budgets: expect.not.arrayContaining([expect.objectContaining({ window: 'day' })]),
+  });
+  await walk('POST /v1/limits/replay', ['limits', 'replay', 'support-bot', '--rpm', '30', '--budget', 'day=5:gpt-5*']);
   await own(['archive', 'verify'], []);
   const adminKey = { input: BILLING_ADMIN_KEY };
   await walk('POST /v1/billing/accounts', ['bill', 'add', 'anthropic', '--key-stdin'], adminKey);

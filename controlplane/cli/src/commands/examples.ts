@@ -124,6 +124,17 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'bill set': ['acg bill set anthropic --alert 5'],
   'bill adjust': ["acg bill adjust anthropic --month 2026-11 --amount -1.5 --reason 'refund of a failed batch'"],
   'bill rm': ['acg bill rm anthropic'],
+  'budgets ls': ['acg budgets ls --agent support-bot', 'acg budgets ls'],
+  'budgets set': [
+    'acg budgets set 5 --agent support-bot --window day',
+    'acg budgets set 200 --window week --model "gpt-5*" --mode hard',
+    'acg budgets set 20 --window month --tag customer=acme --mode audit',
+  ],
+  'budgets rm': ['acg budgets rm --agent support-bot --window day'],
+  'limits replay': [
+    'acg limits replay support-bot --rpm 30 --budget day=5',
+    'acg limits replay a b --budget month=100 --shared --days 30',
+  ],
   'archive ls': ['acg archive ls'],
   'archive verify': ['acg archive verify'],
   'usage refusals': ['acg usage --agent support-bot refusals'],

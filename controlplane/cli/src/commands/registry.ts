@@ -69,6 +69,16 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
     summary: 'manage agents',
     load: async () => (await import('./resources/agents.js')).registerAgentCommands,
   },
+  budgets: {
+    topic: 'Agents and credentials',
+    summary: 'manage budgets per day, week, month and in total',
+    load: async () => (await import('./resources/budgets.js')).registerBudgetCommands,
+  },
+  limits: {
+    topic: 'Agents and credentials',
+    summary: 'replay recorded calls against other limits',
+    load: async () => (await import('./reports/limits.js')).registerLimitCommands,
+  },
   policy: {
     topic: 'Agents and credentials',
     summary: 'test what a policy allows',
