@@ -59,7 +59,10 @@ const agentsTable = (sql: Sql) => sql`agents`;
 const SCOPED_TABLES = {
   agent: agentsTable,
   agents: agentsTable,
-  key: (sql: Sql) => sql`api_keys`,
+  // In usage, calls with a key of an exchange have the id of its trust rule as the id of their key.
+  key: (sql: Sql) => sql`(
+    select id, project_id from api_keys union all select id, project_id from trust_rules)`,
+  'trust rule': (sql: Sql) => sql`trust_rules`,
   credential: (sql: Sql) => sql`credentials`,
   account: (sql: Sql) => sql`(
     select a.id, g.project_id from provider_accounts a join agents g on g.id = a.agent_id)`,

@@ -30,6 +30,13 @@ import { CircuitOverrideService } from '../providers/circuit-override-service.js
 import { CustomProviderService } from '../providers/custom/custom-provider-service.js';
 import { customProviderRoutes } from '../providers/custom/routes.js';
 import { providerAndCircuitRoutes } from '../providers/provider-and-circuit-routes.js';
+import { Throttle } from '../throttling/throttle.js';
+import { IssuerKeys } from '../trust-rules/issuer-keys.js';
+import { trustRuleRoutes } from '../trust-rules/routes.js';
+import { TrustRuleService } from '../trust-rules/service.js';
+import { pruneRuleKeys } from '../trust-rules/store.js';
+import { TokenExchange } from '../trust-rules/token-exchange.js';
+import { tokenRoute } from '../trust-rules/token-route.js';
 import type { Vault } from '../vault/aes-gcm-vault.js';
 
 interface AgentsDependencies {
@@ -53,6 +60,7 @@ interface AgentsModule {
 const CONNECT_TIMEOUT_MS = 5_000;
 const RETEST_POLL_INTERVAL_MS = 10_000;
 const RESCHEDULED_KEYS_INTERVAL_MS = 1_000;
+const PRUNE_INTERVAL_MS = 60_000;
 
 export function buildAgentsAndProviders(
   app: App,
@@ -85,6 +93,13 @@ export function buildAgentsAndProviders(
   const tests = new CredentialTester(sql, accounts, dialer, log);
   accountRoutes(app, { accounts, tests, calls: new CallCheck(agents, accounts) });
   sharedCredentialRoutes(app, new SharedCredentialService(sql, accounts), tests);
+  const issuerKeys = new IssuerKeys(sql, dialer);
+  const resolveHost = (orgId: string) => (host: string) => tenantNames.resolve(host, orgId);
+  const { publicUrl } = config;
+  const rules = new TrustRuleService({ sql, agents, keys: issuerKeys, publicUrl, allowCidrs, resolveHost });
+  trustRuleRoutes(app, rules);
+  const throttle = new Throttle(sql);
+  tokenRoute(app, new TokenExchange(sql, issuerKeys, throttle), throttle);
   const background = new BackgroundTasks(log);
   return {
     usageObserver: tests,
@@ -94,6 +109,7 @@ export function buildAgentsAndProviders(
       background.runEvery('expiry of rescheduled keys', RESCHEDULED_KEYS_INTERVAL_MS, () =>
         keys.expireRescheduledKeys(),
       );
+      background.runEvery('pruning of exchanged keys', PRUNE_INTERVAL_MS, () => pruneRuleKeys(sql));
     },
     stop: () => background.stop(),
   };

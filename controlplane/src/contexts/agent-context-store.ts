@@ -114,10 +114,16 @@ export async function loadContextRows(sql: Sql, queries: readonly ParsedTokenQue
     ), chosen as materialized (
       select asked.position, key.id, key.org_id, key.scope, key.expires_at, named.agents
         from asked
-        left join api_keys key on key.token_hash = asked.token_hash and key.revoked_at is null
-         and (key.expires_at is null or key.expires_at > now())
-         -- A deletion revokes all keys; a control plane of the release before may insert one afterwards.
-         and (select purge_at from organizations where id = key.org_id) is null
+        left join lateral (
+          select id, org_id, scope, expires_at, project_id, agent_id from api_keys
+           where token_hash = asked.token_hash and revoked_at is null and (expires_at is null or expires_at > now())
+          union all
+          -- All keys of a trust rule have its id, so one invalidation ends them.
+          select r.id, r.org_id, 'agent', x.expires_at, r.project_id, r.agent_id
+            from trust_rule_keys x join trust_rules r on r.id = x.rule_id
+           where x.token_hash = asked.token_hash and x.expires_at > now() and r.deleted_at is null) key
+          -- A deletion revokes all keys; a control plane of the release before may insert one afterwards.
+          on (select purge_at from organizations where id = key.org_id) is null
         left join lateral (
           select array_agg(a.agent order by a.rank) as agents from (
             select * from (

@@ -34,7 +34,7 @@ interface ActorToken {
   readonly projectId: string | null;
 }
 
-export type ProjectIdKind = 'project' | 'agent' | 'agents' | 'key' | 'account' | 'credential';
+export type ProjectIdKind = 'project' | 'agent' | 'agents' | 'key' | 'account' | 'credential' | 'trust rule';
 type ProjectIds = Readonly<Record<string, ProjectIdKind>>;
 
 /**

@@ -13,7 +13,8 @@ export type SuspendableKind =
   | 'account'
   | 'credential'
   | 'custom_provider'
-  | 'sso';
+  | 'sso'
+  | 'trust_rule';
 
 /** SQL expressions over the row `t` of `table`. They are constants of this file, never input. */
 interface SuspendableTable {
@@ -70,6 +71,16 @@ export const SUSPENDABLE_TABLES: readonly SuspendableTable[] = [
     nameSql: 't.name',
     detailSql: "t.key_prefix || '… ' || t.scope",
     suspendCondition: 't.revoked_at is null',
+    encrypted: false,
+    restoreCondition: 'true',
+  },
+  {
+    kind: 'trust_rule',
+    table: 'trust_rules',
+    nameSql: 't.name',
+    detailSql: 't.issuer',
+    // The keys of a rule are deleted with its row.
+    suspendCondition: 't.deleted_at is null',
     encrypted: false,
     restoreCondition: 'true',
   },

@@ -74,6 +74,11 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
     summary: 'manage gateway tokens',
     load: async () => (await import('./resources/keys.js')).registerKeyCommands,
   },
+  'trust-rules': {
+    topic: 'Agents and credentials',
+    summary: 'let CI jobs and pods get gateway tokens without a secret',
+    load: async () => (await import('./resources/trust-rules.js')).registerTrustRuleCommands,
+  },
   accounts: {
     topic: 'Agents and credentials',
     summary: 'manage the provider credentials of agents',

@@ -8,8 +8,9 @@ import { CliError, EXIT_CODES, toCliError, usage } from '../terminal/cli-error.j
 
 export interface GatewayToken {
   readonly token: string;
-  readonly source: 'environment' | 'saved' | 'minted';
-  /** Null for a token from the environment, whose id is unknown. */
+  /** `exchanged`: for the token of the workload, by a trust rule. */
+  readonly source: 'environment' | 'saved' | 'minted' | 'exchanged';
+  /** Null for a token from the environment or of an exchange, whose id is unknown. */
   readonly keyId: string | null;
   /** Id of the agent that the token must belong to; null for any agent. */
   readonly agentId: string | null;

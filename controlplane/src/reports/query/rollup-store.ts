@@ -128,7 +128,7 @@ export async function sumByDimension(
 }
 
 export function nameExpression(sql: Sql | Tx, { orgId }: UsageScope, dimension: Dimension) {
-  const table = { project: 'projects', agent: 'agents', key: 'api_keys', provider: null, model: null, tool: null }[
+  const table = { project: 'projects', agent: 'agents', key: 'key_names', provider: null, model: null, tool: null }[
     dimension
   ];
   if (table === null) return sql`null`;

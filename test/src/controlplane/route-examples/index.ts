@@ -9,6 +9,7 @@ import { EVENT_EXAMPLES } from './events.js';
 import { IDENTITY_EXAMPLES } from './identity.js';
 import { PROVISIONING_EXAMPLES } from './provisioning.js';
 import type { ExampleCall, Examples, RouteExample } from './route-example.js';
+import { TRUST_RULE_EXAMPLES } from './trust-rules.js';
 import { USAGE_EXAMPLES } from './usage.js';
 
 export const EXAMPLES: Examples = {
@@ -17,6 +18,7 @@ export const EXAMPLES: Examples = {
   ...EVENT_EXAMPLES,
   ...USAGE_EXAMPLES,
   ...BILLING_EXAMPLES,
+  ...TRUST_RULE_EXAMPLES,
 };
 
 interface RouteKey {

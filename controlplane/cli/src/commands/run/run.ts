@@ -9,12 +9,13 @@ import type { ProgramInterface } from '../../invocation/program-interface-for-co
 import { appendValue, parseList, parsePair } from '../../options/page-options-and-value-parsers.js';
 import { parseDuration } from '../../options/parse-duration.js';
 import { runChild, SignalForwarder, signalExitCode } from '../../run/child-process.js';
+import { type TrustRuleOptions, WorkloadGatewayToken } from '../../run/exchange-workload-token.js';
 import { type GatewayToken, revokeMintedToken, withGatewayToken } from '../../run/gateway-token.js';
 import { prepareRun, type RunPlanOptions } from '../../run/prepare-run.js';
 import { usage } from '../../terminal/cli-error.js';
 import { formatDuration } from '../../terminal/format-numbers-and-times.js';
 
-export interface RunOptions extends RunPlanOptions {
+export interface RunOptions extends RunPlanOptions, TrustRuleOptions {
   readonly ttl: string;
   readonly shell?: string;
 }
@@ -38,6 +39,9 @@ export function registerRunCommand(command: Command, { begin, setExitCode: exit 
   addRunOptions(command)
     .argument('[command...]', 'after --')
     .usage('--agent <agent> [options] -- <command> [arguments…]')
+    .option('--trust-rule <id>', 'exchange the token of this CI job, pod or workload for a gateway token')
+    .option('--token-file <path>', 'with --trust-rule: the file that holds that token')
+    .option('--audience <audience>', 'with --trust-rule: the audience of the rule, if --url is not the gateway’s own')
     .option('--shell <line>', 'a line for the shell instead, whose $VARIABLES are those of the child')
     .action(async (words: readonly string[], options: RunOptions) => {
       const run = begin();
@@ -64,14 +68,26 @@ export function registerRunCommand(command: Command, { begin, setExitCode: exit 
     });
 }
 
-/** Revokes a token that was created for `work` in every case. */
-function withRevokedToken(
+/** Revokes a token that was created for `work` in every case, and renews one of an exchange meanwhile. */
+async function withRevokedToken(
   run: Invocation,
-  { agent }: RunOptions,
+  options: RunOptions,
   ttlMs: number,
   signals: SignalForwarder,
   work: (token: GatewayToken) => Promise<number>,
 ): Promise<number> {
+  const { agent, trustRule } = options;
+  if (trustRule !== undefined) {
+    const exchanged = await WorkloadGatewayToken.obtain(run, trustRule, options);
+    exchanged.startRenewing();
+    try {
+      return signals.receivedSignal === null ? await work(exchanged.token) : signalExitCode(signals.receivedSignal);
+    } finally {
+      exchanged.stopRenewing();
+    }
+  }
+  if (options.tokenFile !== undefined || options.audience !== undefined)
+    throw usage('--token-file and --audience need --trust-rule');
   return withGatewayToken(run, { agent, ttlMs }, async (token) => {
     try {
       return signals.receivedSignal === null ? await work(token) : signalExitCode(signals.receivedSignal);

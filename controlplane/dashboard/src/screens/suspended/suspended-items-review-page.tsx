@@ -25,6 +25,7 @@ const KIND_LABELS: Readonly<Record<SuspendedItem['kind'], string>> = {
   credential: 'Shared credential',
   custom_provider: 'Custom provider',
   sso: 'Identity provider',
+  trust_rule: 'Trust rule',
 };
 
 const fetchSuspendedItems = (page: number) =>
