@@ -23,6 +23,8 @@ interface IntRule {
 
 /** Each names a file with the value of the variable without `_FILE`. */
 const FILE_VARIABLES: ReadonlySet<string> = new Set([
+  'AWS_SECRET_ACCESS_KEY_FILE',
+  'AWS_SESSION_TOKEN_FILE',
   'DATABASE_URL_FILE',
   'DATAPLANE_TOKEN_FILE',
   'INTERNAL_TOKEN_FILE',
@@ -31,6 +33,7 @@ const FILE_VARIABLES: ReadonlySet<string> = new Set([
   'OTEL_EXPORTER_OTLP_HEADERS_FILE',
   'REDIS_URL_FILE',
   'SMTP_URL_FILE',
+  'VAULT_TOKEN_FILE',
 ]);
 
 const SECRET_BYTES_MIN = 32;

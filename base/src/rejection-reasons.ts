@@ -75,6 +75,10 @@ const OWN_REASONS = {
     cause: 'The agent’s policy does not allow this tool, resource or prompt of the MCP server.',
     remedy: 'Change the policy or the call.',
   },
+  rpm_tool: {
+    cause: 'More requests per minute than the limit for this tool of the MCP server.',
+    remedy: 'Raise it in the agent’s policy (toolLimits), or let the agent wait as Retry-After says.',
+  },
   unmetered: {
     cause: 'A budget or a limit of tokens applies, and nothing reports the cost of the call, or bounds it.',
     remedy: 'The response to the agent says what is wrong.',

@@ -143,7 +143,7 @@ function loopUs(one: () => unknown): string {
 }
 
 const server = await RedisServer.start();
-const quiet = { countUnchecked() {}, setEnforcing() {}, observeStoreLatency() {} };
+const quiet = { countUnchecked() {}, setEnforcing() {}, setEvictable() {}, observeStoreLatency() {} };
 const access = { urls: [server.url], connectionName: 'acg-bench', tlsCa: null, timeoutMs: 60_000 };
 const redis = new RedisCounters(access, createLogger('bench', 'silent'), quiet);
 await redis.waitForStoreAndCheckEviction();

@@ -18,7 +18,7 @@ const ADMISSIONS = 60_000;
 const WARM_UP = 10_000;
 const AGENTS = 1_000;
 const log = createLogger('bench', 'silent');
-const metrics = { countUnchecked() {}, setEnforcing() {}, observeStoreLatency() {} };
+const metrics = { countUnchecked() {}, setEnforcing() {}, setEvictable() {}, observeStoreLatency() {} };
 
 const request = (agent: number, budgetNanos: number | null, reservationNanos = 0): AdmissionRequest => ({
   limits: createTestLimits({

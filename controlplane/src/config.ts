@@ -17,6 +17,7 @@ import type { AbuseThresholds } from './detectors/abuse-event-detector.js';
 import { defaultConnectionLimits, descriptorsMax } from './http/connection-limits-from-descriptors.js';
 import { type OtlpSettings, readOtlpSettings } from './traces/otlp-settings.js';
 import type { MasterKey } from './vault/aes-gcm-vault.js';
+import { isWrapped, type MasterKeyRing, readMasterKeyRing } from './vault/key-services/master-key-ring.js';
 
 /** Connections that a port accepts: in total, and per client network. */
 interface PortConnectionBounds {
@@ -41,8 +42,9 @@ export interface Config {
   /** Data planes need an identity of their own; INTERNAL_TOKEN is rejected. */
   readonly identitiesRequired: boolean;
   readonly databaseUrl: Secret;
-  /** The first key encrypts, all keys decrypt. */
+  /** The first key encrypts, all keys decrypt. Without those of {@link masterKeyRing} that are still wrapped. */
   readonly masterKeys: readonly MasterKey[];
+  readonly masterKeyRing: MasterKeyRing;
   /** One secret, or two during a rotation: the first signs, both verify. */
   readonly jwtSecrets: readonly Secret[];
   /** Base URL without a trailing slash. */
@@ -116,6 +118,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
   const publicUrl = read.optionalUrl('PUBLIC_URL', ['http', 'https']);
   const identitiesRequired =
     read.oneOf('DATAPLANE_IDENTITIES', ['optional', 'required'] as const, 'optional') === 'required';
+  const masterKeyRing = readMasterKeyRing(read);
   const config: Config = {
     dataDir: read.string('GATEWAY_DATA_DIR', '.gateway'),
     host,
@@ -126,7 +129,8 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
     link: readLinkSecurity(read, [grpcListen], { isTokenOptional: identitiesRequired }),
     identitiesRequired,
     databaseUrl,
-    masterKeys: readMasterKeys(read),
+    masterKeys: masterKeyRing.entries.flatMap((entry) => (isWrapped(entry) ? [] : [entry])),
+    masterKeyRing,
     jwtSecrets,
     publicUrl: (publicUrl?.href ?? `http://${host}:${port}`).replace(/\/+$/, ''),
     proxyUrl: read.optionalUrl('DATAPLANE_PUBLIC_URL', ['http', 'https'])?.href.replace(/\/+$/, '') ?? null,
@@ -226,8 +230,6 @@ function readConnectionBounds(read: EnvReader): ConnectionBounds {
 /** The directory for mails that are not sent by SMTP. */
 export const outboxDirectory = (config: Config): string => join(config.dataDir, 'outbox');
 
-const MASTER_KEY = /^([A-Za-z0-9._-]{1,40}):([A-Za-z0-9+/]{43}=)$/;
-
 const readMs = (read: EnvReader, name: string, fallback: number): number =>
   read.int(name, { fallback, min: 1, max: DAY_MS });
 const readPositiveInt = (read: EnvReader, name: string, fallback: number): number =>
@@ -240,23 +242,6 @@ export const readCircuitConfig = (read: EnvReader): CircuitConfig => ({
   cooldownMs: readMs(read, 'CIRCUIT_COOLDOWN_MS', 30_000),
   probes: read.int('CIRCUIT_PROBES', { fallback: 5, min: 1, max: 1_000 }),
 });
-
-export function readMasterKeys(read: EnvReader): readonly MasterKey[] {
-  const raw = read.required('MASTER_KEYS', 'id:base64key[,id:base64key…] with 32-byte keys');
-  if (raw === '') return [];
-  const keys: MasterKey[] = [];
-  for (const part of raw.split(',')) {
-    const match = MASTER_KEY.exec(part.trim());
-    if (match === null) {
-      read.addProblem('MASTER_KEYS must be id:base64key[,id:base64key…], each key 32 bytes in base64');
-      return [];
-    }
-    keys.push({ id: match[1]!, key: new Secret(Buffer.from(match[2]!, 'base64')) });
-  }
-  if (new Set(keys.map((key) => key.id)).size !== keys.length)
-    read.addProblem('MASTER_KEYS contains a key id twice: use each id once');
-  return keys;
-}
 
 function packageVersion(): string {
   const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };

@@ -4,12 +4,14 @@
  */
 import { ConfigError } from '@acg/base/env-reader';
 import { logInvariantFailures } from '@acg/base/invariant-failures';
-import { createLogger } from '@acg/base/log';
+import { createLogger, maskSecrets } from '@acg/base/log';
 import { SecretFileWatcher } from '@acg/base/secret-file-watcher';
 import { onSighup } from '@acg/base/sighup-reload-unless-terminal-closed';
-import { loadConfig } from './config.js';
+import { type Config, loadConfig } from './config.js';
 import { buildControlPlane } from './control-plane.js';
 import { describeStartupProblem } from './ops/startup-problem.js';
+import { KeyServiceError } from './vault/key-services/key-service.js';
+import { MasterKeyUnwrapper } from './vault/key-services/master-key-ring.js';
 
 const EXIT_CONFIG = 78;
 const EXIT_UNAVAILABLE = 69;
@@ -25,7 +27,25 @@ function exitOnConfigError<T>(build: () => T): T {
   }
 }
 
-const config = exitOnConfigError(() => loadConfig(process.env));
+const unwrapper = new MasterKeyUnwrapper();
+const unwrapMasterKeys = async (read: Config): Promise<Config> => ({
+  ...read,
+  masterKeys: await unwrapper.unwrapAll(read.masterKeyRing),
+});
+
+/** Exits with one line when the key service does not unwrap a master key. */
+async function loadConfigOrExit(): Promise<Config> {
+  const read = exitOnConfigError(() => loadConfig(process.env));
+  try {
+    return await unwrapMasterKeys(read);
+  } catch (error) {
+    if (!(error instanceof KeyServiceError)) throw error;
+    process.stderr.write(`controlplane: ${maskSecrets(error.message)}\n`);
+    process.exit(EXIT_UNAVAILABLE);
+  }
+}
+
+const config = await loadConfigOrExit();
 const log = createLogger('control', config.logLevel);
 logInvariantFailures(log);
 for (const warning of config.warnings) log.warn(warning);
@@ -53,7 +73,7 @@ async function stop(reason: string): Promise<void> {
 /** A faulty file changes nothing: the secrets of before stay in use, and the log says what is wrong. */
 async function reloadSecrets(): Promise<void> {
   try {
-    await service.replaceSecrets(loadConfig(process.env));
+    await service.replaceSecrets(await unwrapMasterKeys(loadConfig(process.env)));
     log.info('secrets and certificates reloaded');
   } catch (error) {
     log.error({ err: error }, 'changed secrets cannot be used: those of before stay in use');

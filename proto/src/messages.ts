@@ -33,6 +33,7 @@ export type IResolveTokenResponse = acg.v1.IResolveTokenResponse;
 export type IResolveTokensRequest = acg.v1.IResolveTokensRequest;
 export type IResolveTokensResponse = acg.v1.IResolveTokensResponse;
 export type IAgentContext = acg.v1.IAgentContext;
+export type IBudgetSpend = acg.v1.IBudgetSpend;
 export type ILimit = acg.v1.ILimit;
 export type IUpstream = acg.v1.IUpstream;
 export type IUsageRule = acg.v1.IUsageRule;

@@ -26,7 +26,7 @@ const dataplane: FolderRules = {
   'counters/redis/upgrade': ['counters/redis', 'counters/redis/client', 'counters/redis/script', 'limits'],
   'metering/reading': ['context', 'scan'],
   policy: ['context'],
-  mcp: ['context', 'policy', 'policy/body', 'scan'],
+  mcp: ['context', 'limits', 'policy', 'policy/body', 'scan'],
   'policy/reservation': ['context', 'policy/body', 'scan', 'scan/media'],
   'upstream/credentials': ['context'],
   counters: ['counters/memory', 'counters/redis', 'counters/redis/client', 'counters/redis/upgrade', 'limits'],
@@ -125,10 +125,12 @@ const controlplane: FolderRules = {
   limits: ['db'],
   throttling: ['db', 'domain'],
   vault: ['db'],
+  'vault/key-services': ['vault'],
   'billing/apis': ['billing/report'],
   http: ['db', 'domain'],
   'providers/catalogue': ['domain', 'http'],
   audit: ['db', 'domain', 'http'],
+  budgets: ['db', 'domain', 'http', 'limits'],
   dashboard: ['http'],
   events: ['db', 'http'],
   idempotency: ['db', 'domain', 'http'],
@@ -146,12 +148,12 @@ const controlplane: FolderRules = {
   watch: ['db', 'grpc', 'ops'],
   webhooks: ['audit', 'db', 'domain', 'events', 'http', 'ops', 'throttling', 'vault'],
   detectors: ['breaker', 'db', 'events', 'ledger'],
-  projects: ['audit', 'db', 'domain', 'http', 'limits', 'watch'],
+  projects: ['audit', 'budgets', 'db', 'detectors', 'domain', 'http', 'limits', 'watch'],
   'providers/custom': ['audit', 'db', 'domain', 'http', 'providers/catalogue', 'watch'],
   'reports/calls': ['db', 'domain', 'http', 'ledger', 'reports/aggregates', 'reports/log-record', 'reports/query'],
   status: ['breaker', 'db', 'http', 'ops'],
   suspension: ['audit', 'db', 'domain', 'http', 'watch'],
-  agents: ['audit', 'db', 'detectors', 'domain', 'events', 'http', 'limits', 'providers/catalogue', 'watch'],
+  agents: ['audit', 'budgets', 'db', 'detectors', 'domain', 'events', 'http', 'limits', 'providers/catalogue', 'watch'],
   'auth/management-tokens': ['audit', 'db', 'domain', 'http', 'projects'],
   'auth/users': ['audit', 'db', 'domain', 'http', 'projects'],
   prices: ['http', 'ops', 'providers/catalogue', 'providers/custom'],
@@ -286,7 +288,9 @@ const controlplane: FolderRules = {
     'auth/second-factor',
     'auth/sessions',
     'auth/users',
+    'budgets',
     'db',
+    'detectors',
     'domain',
     'http',
     'limits',
@@ -302,7 +306,7 @@ const base: FolderRules = {
   egress: [''],
   fairness: [''],
   policy: [],
-  pricing: [],
+  pricing: ['policy'],
   dns: ['egress', 'fairness'],
   dialer: ['dns', 'egress'],
 };
@@ -393,7 +397,14 @@ const dashboard: FolderRules = {
 
 /** Composition folders of a plane; they may import any folder. */
 export const COMPOSITION_FOLDERS: Readonly<Record<string, readonly string[]>> = {
-  controlplane: ['composition', 'manage-data-planes', 'override-fleet-circuit', 'rebook-records', 'rotate-master-key'],
+  controlplane: [
+    'composition',
+    'manage-data-planes',
+    'override-fleet-circuit',
+    'rebook-records',
+    'rotate-master-key',
+    'wrap-master-key',
+  ],
 };
 
 export const FOLDER_RULES: Readonly<Record<string, FolderRules>> = {
@@ -409,6 +420,7 @@ export const ROOT_FILES: Readonly<Record<string, readonly string[]>> = {
   base: [
     'audit-actions',
     'backoff',
+    'budget-rows',
     'call-log-fields',
     'client-network-key',
     'directory-lock',

@@ -23,7 +23,7 @@ const BIG_AGENTS = 10_000;
 const SMALL_ORGS = 2_000;
 /** Pages of 8 KiB, of tables with hundreds of pages: for a list of a few rows and for one token. */
 const LIST_PAGES_MAX = 9;
-const TOKEN_PAGES_MAX = 30;
+const TOKEN_PAGES_MAX = 32;
 const PAGE = { limit: 50, offset: 0 };
 
 const database = useTestDatabase();

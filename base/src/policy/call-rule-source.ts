@@ -36,6 +36,16 @@ export interface CallPolicy {
   readonly models: ModelPatterns | null;
   /** Absent: every tool, resource and prompt of an MCP server. */
   readonly mcp?: McpNameRules;
+  /** Of an MCP server; the first entry that matches a tool counts. Absent: no limit by tool. */
+  readonly toolLimits?: readonly ToolLimit[];
+}
+
+/** All tools that match share one limit. */
+export interface ToolLimit {
+  /** Name or pattern; `*` matches any run of characters. */
+  readonly tool: string;
+  /** Requests in any 60 s. */
+  readonly rpm: number;
 }
 
 /** What an agent may use of an MCP server. */

@@ -12,6 +12,7 @@
  * without its own.
  */
 import { LRUCache } from 'lru-cache';
+import { foldMcpName } from '../policy/fold-mcp-name.js';
 import {
   findLibraryPlan,
   findMostExpensiveLibraryPlan,
@@ -19,7 +20,7 @@ import {
   sumTokenRates,
 } from './genai-prices-adapter.js';
 import { findBuiltinPlan } from './price-library-corrections.js';
-import { applyOverride, type PriceOverride } from './price-override.js';
+import { applyOverride, type PriceOverride, TOOL_PRICE_PREFIX, toolPriceProvider } from './price-override.js';
 import { findVendor, type PricePlan, tierPercentsOf, type Vendor } from './price-plan.js';
 
 /** The fields of an upstream that decide the price. */
@@ -103,6 +104,17 @@ export class PriceList {
     return ofModel?.perRequestNanos ?? ofProvider?.perRequestNanos ?? 0;
   }
 
+  /**
+   * The operator's price of a tool of an MCP server, by its name in any spelling or by `*`; null: it has none, so the
+   * provider's price per request applies.
+   */
+  findToolPrice(providerSlug: string, tool: string): PriceOverride | null {
+    if (this.#overrides.size === 0) return null;
+    const nowMs = this.#now();
+    const provider = toolPriceProvider(providerSlug);
+    return this.#findCurrentOverride(provider, tool, nowMs) ?? this.#findCurrentOverride(provider, ANY_MODEL, nowMs);
+  }
+
   /** The operator's price that applies to a model now: by its name, by its name without a date, or by `*`. */
   findOverride(upstream: PricedUpstream, model: string): PriceOverride | null {
     const nowMs = this.#now();
@@ -155,7 +167,8 @@ export function findListedPlan(upstream: PricedUpstream, model: string, nowMs: n
   );
 }
 
-const overrideKey = (provider: string, model: string): string => `${provider}\n${model}`;
+const overrideKey = (provider: string, model: string): string =>
+  `${provider}\n${provider.startsWith(TOOL_PRICE_PREFIX) ? foldMcpName(model) : model}`;
 
 /** Strips the date: `gpt-5-mini-2025-08-07` and `claude-haiku-4-5-20251001`. */
 function stripDateSuffix(model: string): string {

@@ -22,7 +22,7 @@ type OverrideRates = Nullable<TokenRates>;
  * The prices of one model, or of all calls of a provider. A null or missing field leaves the listed price unchanged.
  */
 export interface PriceOverride extends Nullable<UnitPrices> {
-  /** Provider slug. */
+  /** Provider slug, or {@link toolPriceProvider}: then `model` names a tool. */
   readonly provider?: string | null;
   /** `''`: all calls of the provider (`perRequestNanos` alone); `*`: every model without another price. */
   readonly model?: string | null;
@@ -30,6 +30,8 @@ export interface PriceOverride extends Nullable<UnitPrices> {
   readonly fromMs?: number | null;
   /** Nano-dollars for each call, added to the price of its tokens. */
   readonly perRequestNanos?: number | null;
+  /** Of a tool of an MCP server: a result with `isError: true` costs the same. */
+  readonly chargesErrors?: boolean | null;
   readonly rates?: OverrideRates | null;
   /** All bands of longer prompts; null: the listed bands. */
   readonly bands?: { readonly bands?: OverrideBand[] | null } | null;
@@ -37,6 +39,10 @@ export interface PriceOverride extends Nullable<UnitPrices> {
   readonly images?: { readonly kind?: string | null; readonly pico?: number | null }[] | null;
   readonly tiers?: Nullable<TierPercents> | null;
 }
+
+/** Provider of the prices of an MCP server's tools. No provider slug has a slash. */
+export const toolPriceProvider = (providerSlug: string): string => `${TOOL_PRICE_PREFIX}${providerSlug}`;
+export const TOOL_PRICE_PREFIX = 'mcp/';
 
 export interface OverrideBand {
   readonly aboveTokensIn?: number | null;

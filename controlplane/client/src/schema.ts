@@ -2407,6 +2407,66 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "budget.exceeded": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Budget of a window exceeded
+         * @description A budget row of an agent, a project or an organization is used up. Sent once per row and window. The plain monthly budget of an agent sends agent.budget_exceeded.
+         */
+        post: operations["onBudgetExceeded"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "budget.threshold": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Budget of a window nearly used
+         * @description A budget row of an agent has reached a percentage of the agent’s usageThresholds. Sent once per row, window and percentage.
+         */
+        post: operations["onBudgetThreshold"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "limit.would_reject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Limit in audit mode reached
+         * @description A limit in audit mode would have rejected a call, which passed. Sent once per budget row and window; for a rate limit once per agent and day.
+         */
+        post: operations["onLimitWouldReject"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "provider.circuit_opened": {
         parameters: {
             query?: never;
@@ -2828,6 +2888,13 @@ export interface components {
                         /** @description Names, or URIs of resources; * matches any number of characters. */
                         deny?: string[];
                     };
+                    /** @description Limits for tools of an MCP server, beside those of the agent. The first entry that matches counts; all tools that match share it. */
+                    toolLimits?: {
+                        /** @description Name of a tool, case-insensitive; * matches any number of characters. */
+                        tool: string;
+                        /** @description Requests in any 60 seconds. */
+                        rpm: number;
+                    }[];
                 };
             } | null;
             /**
@@ -2842,6 +2909,10 @@ export interface components {
              * @enum {string}
              */
             onStoreLoss: "allow" | "refuse";
+            /** @description Budgets of every window, the plain monthly one first. */
+            budgets: components["schemas"]["BudgetRow"][];
+            /** @description Limits in audit mode: counted, and never reject. The answer names them in x-gateway-would-reject. For a budget, use mode: audit. */
+            auditLimits: ("rpm" | "rpd" | "tpm")[];
             /** Format: date-time */
             createdAt: string;
         };
@@ -2980,6 +3051,10 @@ export interface components {
              * @enum {string|null}
              */
             onStoreLoss?: "allow" | "refuse" | null;
+            /** @description All budgets of the object: replaces the list. One row per window, models and tag. The row of the window month without models and tag is budgetCentsMonthly and its mode. */
+            budgets?: components["schemas"]["BudgetRowInput"][];
+            /** @description Limits in audit mode: counted, and never reject. The answer names them in x-gateway-would-reject. For a budget, use mode: audit. */
+            auditLimits?: ("rpm" | "rpd" | "tpm")[];
             /** @description Percentages of the budget at which the event usage.threshold is sent, at most once a month each. */
             usageThresholds?: number[];
             /** @description By provider slug; a provider that is not listed is not allowed. Null: all calls are allowed. */
@@ -3014,6 +3089,13 @@ export interface components {
                         /** @description Names, or URIs of resources; * matches any number of characters. */
                         deny?: string[];
                     };
+                    /** @description Limits for tools of an MCP server, beside those of the agent. The first entry that matches counts; all tools that match share it. */
+                    toolLimits?: {
+                        /** @description Name of a tool, case-insensitive; * matches any number of characters. */
+                        tool: string;
+                        /** @description Requests in any 60 seconds. */
+                        rpm: number;
+                    }[];
                 };
             } | null;
         };
@@ -3058,6 +3140,10 @@ export interface components {
              * @enum {string|null}
              */
             onStoreLoss?: "allow" | "refuse" | null;
+            /** @description All budgets of the object: replaces the list. One row per window, models and tag. The row of the window month without models and tag is budgetCentsMonthly and its mode. */
+            budgets?: components["schemas"]["BudgetRowInput"][];
+            /** @description Limits in audit mode: counted, and never reject. The answer names them in x-gateway-would-reject. For a budget, use mode: audit. */
+            auditLimits?: ("rpm" | "rpd" | "tpm")[];
             /** @description Percentages of the budget at which the event usage.threshold is sent, at most once a month each. */
             usageThresholds?: number[];
             /** @description By provider slug; a provider that is not listed is not allowed. Null: all calls are allowed. */
@@ -3092,6 +3178,13 @@ export interface components {
                         /** @description Names, or URIs of resources; * matches any number of characters. */
                         deny?: string[];
                     };
+                    /** @description Limits for tools of an MCP server, beside those of the agent. The first entry that matches counts; all tools that match share it. */
+                    toolLimits?: {
+                        /** @description Name of a tool, case-insensitive; * matches any number of characters. */
+                        tool: string;
+                        /** @description Requests in any 60 seconds. */
+                        rpm: number;
+                    }[];
                 };
             } | null;
         };
@@ -3441,6 +3534,110 @@ export interface components {
             /** @description The 6 digits that the authenticator app shows, or a recovery code. Each code works once. */
             code?: string;
         };
+        BudgetExceededData: {
+            budgetId: string;
+            /** @enum {string} */
+            scope: "agent" | "project" | "org";
+            scopeId: string;
+            scopeName: string;
+            /** @enum {string} */
+            window: "day" | "week" | "month" | "total";
+            /** @description Instance of the window: 2026-11-28, 2026-W48, 2026-11 or total. */
+            period: string;
+            budgetCents: number;
+            spentCents: number;
+            /** @enum {string} */
+            mode: "soft" | "hard" | "audit";
+            models?: string[];
+            tag?: string;
+            /** @description Of the scope agent. */
+            agentId?: string;
+            agentName?: string;
+            orgId: string;
+        };
+        BudgetExceededEvent: {
+            /** @constant */
+            event: "budget.exceeded";
+            /** Format: date-time */
+            timestamp: string;
+            data: components["schemas"]["BudgetExceededData"];
+        };
+        BudgetRow: {
+            /**
+             * Format: uuid
+             * @description Missing in the plain monthly row.
+             */
+            id?: string;
+            /**
+             * @description In UTC; a week begins on Monday. total: all time.
+             * @enum {string}
+             */
+            window: "day" | "week" | "month" | "total";
+            /** @description US cents per window. */
+            cents: number;
+            /** @description Counts calls of these models only; * matches any number of characters. Empty: all models. A call that names no model counts. */
+            models: string[];
+            /** @description Counts calls with this tag only, as key=value of the header x-gateway-tag. */
+            tag?: string;
+            /**
+             * @description soft: calls pass until the budget is spent. hard: a call passes only if its maximum cost fits into the rest. audit: counted, and never rejects.
+             * @enum {string}
+             */
+            mode: "soft" | "hard" | "audit";
+            /** @description Spend of the current window in the ledger, US cents. */
+            spentCents: number;
+            /** @description When the next window begins; null: never. */
+            resetAt: string | null;
+        };
+        BudgetRowInput: {
+            /** Format: uuid */
+            id?: string;
+            /**
+             * @description In UTC; a week begins on Monday. total: all time.
+             * @enum {string}
+             */
+            window: "day" | "week" | "month" | "total";
+            /** @description US cents per window. */
+            cents: number;
+            /** @description Counts calls of these models only; * matches any number of characters. Empty: all models. A call that names no model counts. */
+            models?: string[];
+            /** @description Counts calls with this tag only, as key=value of the header x-gateway-tag. */
+            tag?: string;
+            /**
+             * @description soft: calls pass until the budget is spent. hard: a call passes only if its maximum cost fits into the rest. audit: counted, and never rejects.
+             * @enum {string}
+             */
+            mode?: "soft" | "hard" | "audit";
+        };
+        BudgetThresholdData: {
+            budgetId: string;
+            /** @enum {string} */
+            scope: "agent" | "project" | "org";
+            scopeId: string;
+            scopeName: string;
+            /** @enum {string} */
+            window: "day" | "week" | "month" | "total";
+            /** @description Instance of the window: 2026-11-28, 2026-W48, 2026-11 or total. */
+            period: string;
+            budgetCents: number;
+            spentCents: number;
+            /** @enum {string} */
+            mode: "soft" | "hard" | "audit";
+            models?: string[];
+            tag?: string;
+            /** @description Of the scope agent. */
+            agentId?: string;
+            agentName?: string;
+            orgId: string;
+            thresholdPercent: number;
+        };
+        BudgetThresholdEvent: {
+            /** @constant */
+            event: "budget.threshold";
+            /** Format: date-time */
+            timestamp: string;
+            data: components["schemas"]["BudgetThresholdData"];
+        };
         Call: {
             /**
              * Format: uuid
@@ -3563,6 +3760,13 @@ export interface components {
                         /** @description Names, or URIs of resources; * matches any number of characters. */
                         deny?: string[];
                     };
+                    /** @description Limits for tools of an MCP server, beside those of the agent. The first entry that matches counts; all tools that match share it. */
+                    toolLimits?: {
+                        /** @description Name of a tool, case-insensitive; * matches any number of characters. */
+                        tool: string;
+                        /** @description Requests in any 60 seconds. */
+                        rpm: number;
+                    }[];
                 };
             } | null;
         };
@@ -3792,7 +3996,7 @@ export interface components {
             /** Format: uuid */
             endpointId: string;
             /** @enum {string} */
-            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
             /** @enum {string} */
             status: "pending" | "success" | "failed";
             statusCode: string | null;
@@ -3808,7 +4012,7 @@ export interface components {
             /** Format: uuid */
             endpointId: string;
             /** @enum {string} */
-            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
             /** @enum {string} */
             status: "pending" | "success" | "failed";
             statusCode: string | null;
@@ -3819,7 +4023,7 @@ export interface components {
             createdAt: string;
             payload: {
                 /** @enum {string} */
-                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
                 /** Format: date-time */
                 timestamp: string;
                 data: {
@@ -3849,7 +4053,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             url: string;
-            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
             /** @enum {string} */
             status: "active" | "paused";
             /** @description failing: every attempt failed for 3 days and at least 50 times. Set `status` to `active` to resume. */
@@ -3867,7 +4071,7 @@ export interface components {
                 /** Format: uuid */
                 id: string;
                 url: string;
-                events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+                events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
                 /** @enum {string} */
                 status: "active" | "paused";
                 /** @description failing: every attempt failed for 3 days and at least 50 times. Set `status` to `active` to resume. */
@@ -3889,7 +4093,7 @@ export interface components {
         };
         EndpointInput: {
             url: string;
-            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
         };
         EndpointList: {
             endpoints: components["schemas"]["Endpoint"][];
@@ -3899,7 +4103,7 @@ export interface components {
         };
         EndpointPatch: {
             url?: string;
-            events?: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+            events?: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
             /** @enum {string} */
             status?: "active" | "paused";
         };
@@ -3914,7 +4118,7 @@ export interface components {
                 /** Format: uuid */
                 id: string;
                 /** @enum {string} */
-                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
                 /** Format: date-time */
                 occurredAt: string;
                 /** @description The same `data` that webhook deliveries contain. */
@@ -3929,7 +4133,7 @@ export interface components {
         EventTypeList: {
             types: {
                 /** @enum {string} */
-                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
                 title: string;
                 /** @description What happened, and how often the event is sent. */
                 description: string;
@@ -4066,6 +4270,26 @@ export interface components {
             member: components["schemas"]["Member"];
             /** @description The invitation link, if mails are stored as files on the server; otherwise null, because only the mail contains the link. */
             invitationUrl: string | null;
+        };
+        LimitWouldRejectData: {
+            agentId: string;
+            agentName: string;
+            /** @description rpm, rpd, tpm, budget, project_budget or org_budget. */
+            limit: string;
+            /** @description Id of the budget row; null: another limit. */
+            budgetId: string | null;
+            /** @description Instance of the window, such as 2026-11-28, 2026-W48 or 2026-11. */
+            window: string;
+            /** @description The first call that it would have rejected. */
+            callId: string;
+            orgId: string;
+        };
+        LimitWouldRejectEvent: {
+            /** @constant */
+            event: "limit.would_reject";
+            /** Format: date-time */
+            timestamp: string;
+            data: components["schemas"]["LimitWouldRejectData"];
         };
         LineList: {
             lines: {
@@ -4506,6 +4730,25 @@ export interface components {
             name?: string;
             /** @description US cents per calendar month over all agents of the organization; null: no budget. */
             budgetCentsMonthly?: number | null;
+            /** @description All budgets of the object: replaces the list. One row per window, models and tag. The row of the window month without models and tag is budgetCentsMonthly and its mode. */
+            budgets?: components["schemas"]["BudgetRowInput"][];
+            /** @description Limits and budgets that a new agent gets where POST /v1/agents states none; of its project, else of the organization. Null: none. */
+            agentDefaults?: {
+                /** @description US cents per calendar month over all providers; null: no budget. */
+                budgetCentsMonthly?: number;
+                /** @description Requests in any 60 seconds, per provider; null: the default, 60. */
+                rpmLimit?: number;
+                /** @description Requests per 24 hours, per provider; null: the default, 10000. */
+                rpdLimit?: number;
+                /** @description Tokens in and out of calls that ended in the last 60 seconds, per provider; null: no limit. */
+                tpmLimit?: number;
+                /** @enum {string} */
+                budgetMode?: "soft" | "hard";
+                /** @description All budgets of the object: replaces the list. One row per window, models and tag. The row of the window month without models and tag is budgetCentsMonthly and its mode. */
+                budgets?: components["schemas"]["BudgetRowInput"][];
+                /** @description Limits in audit mode: counted, and never reject. The answer names them in x-gateway-would-reject. For a budget, use mode: audit. */
+                auditLimits?: ("rpm" | "rpd" | "tpm")[];
+            } | null;
             /** @description Members without a second factor get 403 until they set one up. Only owners change it. */
             requireSecondFactor?: boolean;
         };
@@ -4537,6 +4780,25 @@ export interface components {
                 itemsSuspended?: true;
                 /** @description US cents per calendar month over all agents of the organization; null: no budget. */
                 budgetCentsMonthly: number | null;
+                /** @description Budgets of every window, the plain monthly one first. */
+                budgets: components["schemas"]["BudgetRow"][];
+                /** @description Limits and budgets that a new agent gets where POST /v1/agents states none; of its project, else of the organization. Null: none. */
+                agentDefaults: {
+                    /** @description US cents per calendar month over all providers; null: no budget. */
+                    budgetCentsMonthly?: number;
+                    /** @description Requests in any 60 seconds, per provider; null: the default, 60. */
+                    rpmLimit?: number;
+                    /** @description Requests per 24 hours, per provider; null: the default, 10000. */
+                    rpdLimit?: number;
+                    /** @description Tokens in and out of calls that ended in the last 60 seconds, per provider; null: no limit. */
+                    tpmLimit?: number;
+                    /** @enum {string} */
+                    budgetMode?: "soft" | "hard";
+                    /** @description All budgets of the object: replaces the list. One row per window, models and tag. The row of the window month without models and tag is budgetCentsMonthly and its mode. */
+                    budgets?: components["schemas"]["BudgetRowInput"][];
+                    /** @description Limits in audit mode: counted, and never reject. The answer names them in x-gateway-would-reject. For a budget, use mode: audit. */
+                    auditLimits?: ("rpm" | "rpd" | "tpm")[];
+                } | null;
                 /** @description Members without a second factor get 403 until they set one up. Only owners change it. */
                 requireSecondFactor: boolean;
             };
@@ -4611,10 +4873,10 @@ export interface components {
             name: string;
             /** @description Event mails are sent only to confirmed addresses. */
             emailVerified: boolean;
-            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
         };
         PreferenceInput: {
-            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
         };
         PreferenceList: {
             preferences: components["schemas"]["Preference"][];
@@ -4645,8 +4907,12 @@ export interface components {
             prices: {
                 /** @description Slug of the provider. */
                 provider: string;
-                /** @description Null: the price per request of the provider. `*`: every model without its own price. */
+                /** @description Null: the price per request of the provider, or of a `tool`. `*`: every model without its own price. */
                 model: string | null;
+                /** @description Tool of an MCP server whose calls cost `perRequestUsd`; null: the price of a model or a provider. */
+                tool: string | null;
+                /** @description Results of the tool with `isError: true` cost the same. */
+                chargeErrors: boolean;
                 /**
                  * @description Source: the operator’s PRICES_FILE, the prices built into the gateway or its price library. `fallback`: no list has the model, so it is billed at the price of the vendor’s most expensive model.
                  * @enum {string}
@@ -4783,9 +5049,57 @@ export interface components {
             name?: string;
             /** @description US cents per calendar month over all agents of the project; null: no budget. */
             budgetCentsMonthly?: number | null;
+            /** @description All budgets of the object: replaces the list. One row per window, models and tag. The row of the window month without models and tag is budgetCentsMonthly and its mode. */
+            budgets?: components["schemas"]["BudgetRowInput"][];
+            /** @description Limits and budgets that a new agent gets where POST /v1/agents states none; of its project, else of the organization. Null: none. */
+            agentDefaults?: {
+                /** @description US cents per calendar month over all providers; null: no budget. */
+                budgetCentsMonthly?: number;
+                /** @description Requests in any 60 seconds, per provider; null: the default, 60. */
+                rpmLimit?: number;
+                /** @description Requests per 24 hours, per provider; null: the default, 10000. */
+                rpdLimit?: number;
+                /** @description Tokens in and out of calls that ended in the last 60 seconds, per provider; null: no limit. */
+                tpmLimit?: number;
+                /** @enum {string} */
+                budgetMode?: "soft" | "hard";
+                /** @description All budgets of the object: replaces the list. One row per window, models and tag. The row of the window month without models and tag is budgetCentsMonthly and its mode. */
+                budgets?: components["schemas"]["BudgetRowInput"][];
+                /** @description Limits in audit mode: counted, and never reject. The answer names them in x-gateway-would-reject. For a budget, use mode: audit. */
+                auditLimits?: ("rpm" | "rpd" | "tpm")[];
+            } | null;
         };
         ProjectReply: {
-            project: components["schemas"]["Project"];
+            project: components["schemas"]["ProjectWithBudgets"];
+        };
+        ProjectWithBudgets: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            slug: string;
+            /** @description US cents per calendar month over all agents of the project; null: no budget. */
+            budgetCentsMonthly: number | null;
+            /** Format: date-time */
+            createdAt: string;
+            /** @description Budgets of every window, the plain monthly one first. */
+            budgets: components["schemas"]["BudgetRow"][];
+            /** @description Limits and budgets that a new agent gets where POST /v1/agents states none; of its project, else of the organization. Null: none. */
+            agentDefaults: {
+                /** @description US cents per calendar month over all providers; null: no budget. */
+                budgetCentsMonthly?: number;
+                /** @description Requests in any 60 seconds, per provider; null: the default, 60. */
+                rpmLimit?: number;
+                /** @description Requests per 24 hours, per provider; null: the default, 10000. */
+                rpdLimit?: number;
+                /** @description Tokens in and out of calls that ended in the last 60 seconds, per provider; null: no limit. */
+                tpmLimit?: number;
+                /** @enum {string} */
+                budgetMode?: "soft" | "hard";
+                /** @description All budgets of the object: replaces the list. One row per window, models and tag. The row of the window month without models and tag is budgetCentsMonthly and its mode. */
+                budgets?: components["schemas"]["BudgetRowInput"][];
+                /** @description Limits in audit mode: counted, and never reject. The answer names them in x-gateway-would-reject. For a budget, use mode: audit. */
+                auditLimits?: ("rpm" | "rpd" | "tpm")[];
+            } | null;
         };
         ProviderBreakdown: {
             providerSlug: string;
@@ -4887,7 +5201,7 @@ export interface components {
              */
             to: string;
             refusals: {
-                /** @description One of not_found, bad_request, method_not_allowed, unauthorized, unknown_tokens, agent_required, agent_ambiguous, agent_out_of_scope, paused, revoked, unknown_provider, not_assigned, needs_credentials, sensitive_path, opaque, denied_call, denied_model, denied_tool, unmetered, budget_never_fits, budget_in_flight, body_too_large, body_room, presigned_over, websocket, org_inflight, overload, stopping, contexts_unavailable, limits_unavailable, spool_full, circuit_open, egress_refused, loop, upstream_unreachable, upgrade_refused, upstream_timeout, internal, rpm, rpd, tpm, budget, budget_project, budget_org; data planes of later releases may have further ones. */
+                /** @description One of not_found, bad_request, method_not_allowed, unauthorized, unknown_tokens, agent_required, agent_ambiguous, agent_out_of_scope, paused, revoked, unknown_provider, not_assigned, needs_credentials, sensitive_path, opaque, denied_call, denied_model, denied_tool, rpm_tool, unmetered, budget_never_fits, budget_in_flight, body_too_large, body_room, presigned_over, websocket, org_inflight, overload, stopping, contexts_unavailable, limits_unavailable, spool_full, circuit_open, egress_refused, loop, upstream_unreachable, upgrade_refused, upstream_timeout, internal, rpm, rpd, tpm, budget, budget_project, budget_org; data planes of later releases may have further ones. */
                 reason: string;
                 count: number;
             }[];
@@ -4917,6 +5231,8 @@ export interface components {
             keyId: string;
             keyName: string | null;
             keyPrefix: string | null;
+            /** @description The budget row that rejected the call; null: none. */
+            budgetId: string | null;
             /** @description IPv4 address, or /64 of the IPv6 address, of the client. */
             clientNetwork: string;
         };
@@ -4943,7 +5259,7 @@ export interface components {
             /** @description Statuses to replay. Default: failed. */
             status?: ("failed" | "success")[];
             /** @enum {string} */
-            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
         };
         ReplayReply: {
             /** @description Number of deliveries queued again, the oldest first; at most 1000 per call. */
@@ -5517,7 +5833,7 @@ export interface components {
              * @description An event that the endpoint subscribes to. Default: the first one.
              * @enum {string}
              */
-            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
         };
     };
     responses: {
@@ -5721,6 +6037,12 @@ export type BillingAccountReply = components['schemas']['BillingAccountReply'];
 export type BillingReport = components['schemas']['BillingReport'];
 export type Breakdown = components['schemas']['Breakdown'];
 export type BrowserLoginInput = components['schemas']['BrowserLoginInput'];
+export type BudgetExceededData = components['schemas']['BudgetExceededData'];
+export type BudgetExceededEvent = components['schemas']['BudgetExceededEvent'];
+export type BudgetRow = components['schemas']['BudgetRow'];
+export type BudgetRowInput = components['schemas']['BudgetRowInput'];
+export type BudgetThresholdData = components['schemas']['BudgetThresholdData'];
+export type BudgetThresholdEvent = components['schemas']['BudgetThresholdEvent'];
 export type Call = components['schemas']['Call'];
 export type CallCheckInput = components['schemas']['CallCheckInput'];
 export type CallCheckReply = components['schemas']['CallCheckReply'];
@@ -5767,6 +6089,8 @@ export type GetProviderReply = components['schemas']['GetProviderReply'];
 export type GetStatusReply = components['schemas']['GetStatusReply'];
 export type InviteInput = components['schemas']['InviteInput'];
 export type InvitedReply = components['schemas']['InvitedReply'];
+export type LimitWouldRejectData = components['schemas']['LimitWouldRejectData'];
+export type LimitWouldRejectEvent = components['schemas']['LimitWouldRejectEvent'];
 export type LineList = components['schemas']['LineList'];
 export type LinkInput = components['schemas']['LinkInput'];
 export type ListCircuitsReply = components['schemas']['ListCircuitsReply'];
@@ -5809,6 +6133,7 @@ export type ProjectInput = components['schemas']['ProjectInput'];
 export type ProjectList = components['schemas']['ProjectList'];
 export type ProjectPatch = components['schemas']['ProjectPatch'];
 export type ProjectReply = components['schemas']['ProjectReply'];
+export type ProjectWithBudgets = components['schemas']['ProjectWithBudgets'];
 export type ProviderBreakdown = components['schemas']['ProviderBreakdown'];
 export type ProviderCircuitClosedData = components['schemas']['ProviderCircuitClosedData'];
 export type ProviderCircuitClosedEvent = components['schemas']['ProviderCircuitClosedEvent'];
@@ -7671,7 +7996,7 @@ export interface operations {
     listEvents: {
         parameters: {
             query?: {
-                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
                 /** @description Events of this agent; the agent may have been deleted. */
                 agentId?: string;
                 start?: string;
@@ -8332,7 +8657,7 @@ export interface operations {
                 offset?: number;
                 /** @description Slug of the provider. */
                 provider?: string;
-                /** @description Prices of exactly this model, listed or not. */
+                /** @description Prices of exactly this model, listed or not, or of this tool. */
                 model?: string;
                 /** @description Part of the model’s name, case-insensitive. */
                 search?: string;
@@ -10464,7 +10789,7 @@ export interface operations {
                 limit?: number;
                 offset?: number;
                 status?: "pending" | "success" | "failed";
-                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
                 /** @description Only those made from then on, */
                 start?: string;
                 /** @description and before then. */
@@ -10821,6 +11146,163 @@ export interface operations {
                  *     }
                  */
                 "application/json": components["schemas"]["AgentBudgetExceededEvent"];
+            };
+        };
+        responses: {
+            /** @description Received. Anything else is tried again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onBudgetExceeded: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old secret during a rotation. */
+                "X-Webhook-Signature": string;
+                /** @description `v1=` and the signature for each valid secret: two during a rotation. */
+                "X-Webhook-Signatures": string;
+                /** @description The name of the event. */
+                "X-Webhook-Event": string;
+                /** @description The id of the delivery, the same on every retry. */
+                "X-Webhook-Delivery": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event": "budget.exceeded",
+                 *       "timestamp": "2026-01-31T12:00:00.000Z",
+                 *       "data": {
+                 *         "budgetId": "00000000-0000-0000-0000-000000000000",
+                 *         "scope": "agent",
+                 *         "scopeId": "00000000-0000-0000-0000-000000000000",
+                 *         "scopeName": "Sample agent",
+                 *         "window": "day",
+                 *         "period": "2026-11-28",
+                 *         "budgetCents": 500,
+                 *         "spentCents": 503,
+                 *         "mode": "soft",
+                 *         "models": [
+                 *           "gpt-5*"
+                 *         ],
+                 *         "tag": "customer=acme",
+                 *         "agentId": "00000000-0000-0000-0000-000000000000",
+                 *         "agentName": "Sample agent",
+                 *         "orgId": "00000000-0000-0000-0000-000000000000"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["BudgetExceededEvent"];
+            };
+        };
+        responses: {
+            /** @description Received. Anything else is tried again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onBudgetThreshold: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old secret during a rotation. */
+                "X-Webhook-Signature": string;
+                /** @description `v1=` and the signature for each valid secret: two during a rotation. */
+                "X-Webhook-Signatures": string;
+                /** @description The name of the event. */
+                "X-Webhook-Event": string;
+                /** @description The id of the delivery, the same on every retry. */
+                "X-Webhook-Delivery": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event": "budget.threshold",
+                 *       "timestamp": "2026-01-31T12:00:00.000Z",
+                 *       "data": {
+                 *         "budgetId": "00000000-0000-0000-0000-000000000000",
+                 *         "scope": "agent",
+                 *         "scopeId": "00000000-0000-0000-0000-000000000000",
+                 *         "scopeName": "Sample agent",
+                 *         "window": "day",
+                 *         "period": "2026-11-28",
+                 *         "budgetCents": 500,
+                 *         "spentCents": 405,
+                 *         "mode": "soft",
+                 *         "models": [
+                 *           "gpt-5*"
+                 *         ],
+                 *         "tag": "customer=acme",
+                 *         "agentId": "00000000-0000-0000-0000-000000000000",
+                 *         "agentName": "Sample agent",
+                 *         "orgId": "00000000-0000-0000-0000-000000000000",
+                 *         "thresholdPercent": 80
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["BudgetThresholdEvent"];
+            };
+        };
+        responses: {
+            /** @description Received. Anything else is tried again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onLimitWouldReject: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old secret during a rotation. */
+                "X-Webhook-Signature": string;
+                /** @description `v1=` and the signature for each valid secret: two during a rotation. */
+                "X-Webhook-Signatures": string;
+                /** @description The name of the event. */
+                "X-Webhook-Event": string;
+                /** @description The id of the delivery, the same on every retry. */
+                "X-Webhook-Delivery": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event": "limit.would_reject",
+                 *       "timestamp": "2026-01-31T12:00:00.000Z",
+                 *       "data": {
+                 *         "agentId": "00000000-0000-0000-0000-000000000000",
+                 *         "agentName": "Sample agent",
+                 *         "limit": "rpm",
+                 *         "budgetId": null,
+                 *         "window": "2026-11-28",
+                 *         "callId": "00000000-0000-0000-0000-000000000000",
+                 *         "orgId": "00000000-0000-0000-0000-000000000000"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["LimitWouldRejectEvent"];
             };
         };
         responses: {

@@ -23,7 +23,14 @@ const DEFAULT_ENFORCEMENT: Enforcement = {
 };
 
 /** Fields that only an admin may set: money limits and how strictly they are enforced. */
-export const ADMIN_FIELDS = ['budgetCentsMonthly', 'budgetMode', 'holdMaxOutputTokens', 'onStoreLoss'] as const;
+export const ADMIN_FIELDS = [
+  'budgetCentsMonthly',
+  'budgetMode',
+  'budgets',
+  'auditLimits',
+  'holdMaxOutputTokens',
+  'onStoreLoss',
+] as const;
 
 export const EnforcementFields = {
   budgetMode: Type.Unsafe<Enforcement['budgetMode']>({
@@ -52,11 +59,11 @@ export const OnStoreLossInput = Type.Unsafe<OnStoreLoss | null>({
 });
 
 /** By default a hard budget rejects calls that cannot be checked, because it must never be exceeded. */
-export const effectiveOnStoreLoss = ({
-  budgetMode,
-  onStoreLoss,
-}: Pick<Enforcement, 'budgetMode' | 'onStoreLoss'>): OnStoreLoss =>
-  onStoreLoss ?? (budgetMode === 'hard' ? 'refuse' : 'allow');
+export const effectiveOnStoreLoss = (
+  { budgetMode, onStoreLoss }: Pick<Enforcement, 'budgetMode' | 'onStoreLoss'>,
+  /** Whether the agent, its project or its organization has a hard budget row. */
+  hasHardRow: boolean,
+): OnStoreLoss => onStoreLoss ?? (budgetMode === 'hard' || hasHardRow ? 'refuse' : 'allow');
 
 export const withDefaultEnforcement = (given: Partial<Enforcement>): Enforcement => ({
   budgetMode: given.budgetMode ?? DEFAULT_ENFORCEMENT.budgetMode,

@@ -1,5 +1,7 @@
 /** The policy of an agent: which calls, models and MCP tools it may use, per provider. Data planes enforce it. */
+
 import type { CallPolicy, McpNameRules, ModelPatterns as NamePatternRule } from '@acg/base/policy/call-rule-source';
+import { foldMcpName } from '@acg/base/policy/fold-mcp-name';
 import type { ICallPolicy, IModelRule } from '@acg/proto/messages';
 import { type Static, Type } from 'typebox';
 import { InvalidInput } from '../domain/errors.js';
@@ -26,6 +28,26 @@ const NameRule = (what: string) =>
     ),
   );
 
+const TOOL_LIMITS_MAX = 50;
+const ToolLimits = Type.Array(
+  Type.Object(
+    {
+      tool: Type.String({
+        minLength: 1,
+        maxLength: PATTERN_CHARS_MAX,
+        description: 'Name of a tool, case-insensitive; * matches any number of characters.',
+      }),
+      rpm: Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Requests in any 60 seconds.' }),
+    },
+    strict,
+  ),
+  {
+    maxItems: TOOL_LIMITS_MAX,
+    description:
+      'Limits for tools of an MCP server, beside those of the agent. The first entry that matches counts; all tools that match share it.',
+  },
+);
+
 const ProviderPolicy = Type.Object(
   {
     calls: Type.Optional(CallPatterns),
@@ -35,6 +57,7 @@ const ProviderPolicy = Type.Object(
     tools: NameRule('Tools'),
     resources: NameRule('Resources'),
     prompts: NameRule('Prompts'),
+    toolLimits: Type.Optional(ToolLimits),
   },
   {
     ...strict,
@@ -55,6 +78,7 @@ export const AgentPolicyField = Type.Unsafe<AgentPolicy | null>({
 });
 
 const MCP_FIELDS = ['tools', 'resources', 'prompts'] as const;
+const ALL_MCP_FIELDS = [...MCP_FIELDS, 'toolLimits'] as const;
 
 /** The rules must fit the built-in providers that they name. Throws {@link InvalidInput}. */
 export function validatePolicy(policy: AgentPolicy | null, builtIn: Pick<Catalogue, 'get'>): void {
@@ -68,9 +92,13 @@ export function validatePolicy(policy: AgentPolicy | null, builtIn: Pick<Catalog
       patterns += (rule?.allow?.length ?? 0) + (rule?.deny?.length ?? 0);
     if (models !== undefined && provider?.modelCalls.length === 0)
       throw new InvalidInput(`policy.${slug}.models: this provider has no models: leave the field out`);
-    const field = MCP_FIELDS.find((one) => rules[one] !== undefined);
+    const field = ALL_MCP_FIELDS.find((one) => rules[one] !== undefined);
     if (field !== undefined && provider !== null && provider.mainUsageFormat !== 'mcp')
       throw new InvalidInput(`policy.${slug}.${field}: this provider is no MCP server: leave the field out`);
+    const limited = (rules.toolLimits ?? []).map(({ tool }) => foldMcpName(tool));
+    if (new Set(limited).size < limited.length)
+      throw new InvalidInput(`policy.${slug}.toolLimits: two entries have the same tool: keep one of them`);
+    patterns += limited.length;
   }
   if (patterns > PATTERNS_MAX)
     throw new InvalidInput(`policy must have at most ${PATTERNS_MAX} patterns (got ${patterns})`);
@@ -81,21 +109,28 @@ export function callPolicyOf(policy: AgentPolicy | null, slug: string): CallPoli
   if (policy === null) return null;
   const providerPolicy = Object.hasOwn(policy, slug) ? policy[slug]! : null;
   if (providerPolicy === null) return { closed: true, calls: null, models: null };
-  const { calls = null, models, tools, resources, prompts } = providerPolicy;
+  const { calls = null, models, tools, resources, prompts, toolLimits = [] } = providerPolicy;
   const mcp: McpNameRules = { tools: ruleOf(tools), resources: ruleOf(resources), prompts: ruleOf(prompts) };
   const limitsMcp = MCP_FIELDS.some((field) => mcp[field] !== null);
-  return { closed: false, calls, models: ruleOf(models), ...(limitsMcp ? { mcp } : {}) };
+  return {
+    closed: false,
+    calls,
+    models: ruleOf(models),
+    ...(limitsMcp ? { mcp } : {}),
+    ...(toolLimits.length > 0 ? { toolLimits } : {}),
+  };
 }
 
 /** Encodes the policy for one provider; undefined: all calls are allowed. */
 export function encodeCallPolicy(policy: AgentPolicy | null, slug: string): ICallPolicy | undefined {
   const ofProvider = callPolicyOf(policy, slug);
   if (ofProvider === null) return undefined;
-  const { closed, calls, models, mcp } = ofProvider;
+  const { closed, calls, models, mcp, toolLimits = [] } = ofProvider;
   if (closed) return { closed };
   const encoded: ICallPolicy = calls === null ? {} : { calls: { patterns: [...calls] } };
   for (const [field, rule] of Object.entries({ models, ...mcp }))
     if (rule !== null) encoded[field as 'models' | keyof McpNameRules] = encodeRule(rule);
+  if (toolLimits.length > 0) encoded.toolLimits = [...toolLimits];
   return encoded;
 }
 

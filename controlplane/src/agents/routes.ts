@@ -104,7 +104,7 @@ export function agentRoutes(app: App, agents: AgentService): void {
   );
 }
 
-const presentCreated = (agent: Agent) => ({
+const presentCreated = (agent: Omit<Agent, 'budgets'>) => ({
   id: agent.id,
   name: agent.name,
   slug: agent.slug,
@@ -112,4 +112,4 @@ const presentCreated = (agent: Agent) => ({
   ...pickLimitsShownInLists(agent),
 });
 
-const presentSummary = (agent: Agent) => ({ ...presentCreated(agent), createdAt: agent.createdAt });
+const presentSummary = (agent: Omit<Agent, 'budgets'>) => ({ ...presentCreated(agent), createdAt: agent.createdAt });

@@ -1,4 +1,6 @@
 import { type Static, type TInteger, type TUnsafe, Type } from 'typebox';
+import { AuditLimitsField } from '../budgets/audit-limits.js';
+import { BudgetRows, BudgetRowsInput } from '../budgets/schema.js';
 import { EXAMPLE_IDS } from '../http/examples.js';
 import { PageQuery, PageReply } from '../http/limit-offset-pagination.js';
 import { Body, Name, Timestamp, Uuid } from '../http/schema.js';
@@ -34,6 +36,8 @@ const enforcementInputs = {
   budgetMode: Type.Optional(EnforcementFields.budgetMode),
   holdMaxOutputTokens: Type.Optional(EnforcementFields.holdMaxOutputTokens),
   onStoreLoss: Type.Optional(OnStoreLossInput),
+  budgets: Type.Optional(BudgetRowsInput),
+  auditLimits: Type.Optional(AuditLimitsField),
 };
 
 const summaryFields = {
@@ -56,6 +60,8 @@ export const Agent = Type.Object({
   usageThresholds: Type.Array(Type.Integer()),
   policy: AgentPolicyField,
   ...EnforcementFields,
+  budgets: BudgetRows,
+  auditLimits: AuditLimitsField,
   createdAt: Timestamp,
 });
 export type Agent = Static<typeof Agent>;

@@ -2,8 +2,19 @@
 import type { AuditAction } from '@acg/base/audit-actions';
 import { uuidv7 } from '@acg/base/uuidv7';
 import { type AuditChanges, recordAudit } from '../audit/audit-trail.js';
+import { loadAgentDefaults, withAgentDefaults } from '../budgets/agent-defaults.js';
+import {
+  auditedBudgets,
+  type LoadedBudgets,
+  loadBudgets,
+  loadMonthNanos,
+  planBudgetChange,
+  presentBudgets,
+  writeBudgetRows,
+} from '../budgets/budget-service.js';
 import type { JSONValue, Sql, Tx } from '../db/postgres-client.js';
 import { recheckBudgetOfAgent } from '../detectors/budget-alerts.js';
+import { recheckBudgetRows } from '../detectors/budget-row-alerts.js';
 import { Forbidden, NotFound } from '../domain/errors.js';
 import { nextFreeSlug, slugify } from '../domain/slug.js';
 import { appendEvent } from '../events/append-events.js';
@@ -20,29 +31,34 @@ import * as store from './store.js';
 /** Percentages of the budget. */
 const DEFAULT_THRESHOLDS = [80];
 
+const NO_BUDGETS: LoadedBudgets = { monthly: { cents: null, mode: 'soft' }, rows: [], storedMonthly: null };
+
 export class AgentService {
   constructor(
     readonly sql: Sql,
     readonly catalogue: Catalogue,
   ) {}
 
-  async list(actor: Actor, query: AgentQuery, page: Page): Promise<ListResult<Agent>> {
+  /** Without budgets, which lists do not show. */
+  async list(actor: Actor, query: AgentQuery, page: Page): Promise<ListResult<Omit<Agent, 'budgets'>>> {
     if (!(await store.projectExists(this.sql, actor.orgId, query.projectId))) throw new NotFound('project');
     const { rows, total } = await store.listAgents(this.sql, actor.orgId, query, page);
-    return { rows: rows.map(present), total };
+    return { rows: rows.map(presentSettings), total };
   }
 
   async get(actor: Actor, id: string): Promise<Agent> {
     const row = await store.loadAgent(this.sql, actor.orgId, id);
     if (row === null) throw new NotFound('agent');
-    return present(row);
+    return present(this.sql, actor.orgId, row);
   }
 
-  async create(actor: Actor, input: AgentInput): Promise<Agent> {
+  async create(actor: Actor, stated: AgentInput): Promise<Agent> {
     const { orgId } = actor;
-    this.#assertPolicyAllowed(actor, input);
+    this.#assertPolicyAllowed(actor, stated);
     return this.sql.begin(async (tx) => {
-      if (!(await store.lockProject(tx, orgId, input.projectId))) throw new NotFound('project');
+      if (!(await store.lockProject(tx, orgId, stated.projectId))) throw new NotFound('project');
+      const input = withAgentDefaults(stated, await loadAgentDefaults(tx, orgId, stated.projectId));
+      const plan = planBudgetChange(input, NO_BUDGETS);
       const base = slugify(input.name, 'agent');
       const row = await store.insertAgent(tx, {
         id: uuidv7(Date.now()),
@@ -53,16 +69,19 @@ export class AgentService {
         description: input.description ?? '',
         ...mapLimits(({ field }) => input[field] ?? null),
         ...withDefaultEnforcement(input),
+        ...plan.columns,
+        auditLimits: input.auditLimits ?? [],
         usageThresholds: input.usageThresholds ?? DEFAULT_THRESHOLDS,
         policy: input.policy ?? null,
       });
+      await writeBudgetRows(tx, { orgId, scope: 'agent', id: row.id }, plan, NO_BUDGETS);
       const changes = Object.entries(input).map(([field, value]) => [field, [null, value as JSONValue]] as const);
       await recordAudit(tx, actor, 'agent.create', { type: 'agent', id: row.id }, Object.fromEntries(changes));
       await appendEvent(tx, orgId, 'agent.created', toEventData(orgId, row));
       // Organization and project tokens may have used this slug, which may now be ambiguous.
       const namesakes = await store.listAgentsWithSameSlug(tx, orgId, row);
       await publishInvalidations(tx, namesakes?.map((id) => ({ kind: 'agent', id })) ?? [{ kind: 'org', id: orgId }]);
-      return present(row);
+      return present(tx, orgId, (await store.loadAgent(tx, orgId, row.id))!);
     });
   }
 
@@ -115,11 +134,30 @@ export class AgentService {
   ): Promise<Agent> {
     return this.sql.begin(async (tx) => {
       const before = await this.lock(tx, actor.orgId, id);
-      const row = await store.updateAgent(tx, actor.orgId, id, { ...before, ...patch });
-      await recordAudit(tx, actor, action, { type: 'agent', id }, auditChanges(before, row, patch));
-      if ('budgetCentsMonthly' in patch || 'usageThresholds' in patch) await recheckBudgetOfAgent(tx, id);
+      const scope = { orgId: actor.orgId, scope: 'agent', id } as const;
+      const budgets = await loadBudgets(tx, scope, before);
+      const plan = planBudgetChange(patch, budgets);
+      const hasNewRows = await writeBudgetRows(tx, scope, plan, budgets);
+      const row = await store.updateAgent(tx, actor.orgId, id, { ...before, ...patch, ...plan.columns });
+      const changes = auditChanges(before, row, patch);
+      const after = await loadBudgets(tx, scope, row);
+      await recordAudit(
+        tx,
+        actor,
+        action,
+        { type: 'agent', id },
+        {
+          ...changes,
+          ...(patch.budgets === undefined
+            ? {}
+            : { budgets: [auditedBudgets(budgets), auditedBudgets(after)] as const }),
+        },
+      );
+      if (row.budgetCentsMonthly !== before.budgetCentsMonthly || 'usageThresholds' in patch)
+        await recheckBudgetOfAgent(tx, id);
+      if (hasNewRows || 'usageThresholds' in patch) await recheckBudgetRows(tx, scope);
       await publishInvalidations(tx, [{ kind: 'agent', id, endsSessions: row.status !== 'active' }]);
-      return present(row);
+      return present(tx, actor.orgId, row);
     });
   }
 }
@@ -132,7 +170,7 @@ function assertMayChangeFields(actor: Actor, patch: AgentPatch): void {
 }
 
 function auditChanges(before: store.AgentRow, after: store.AgentRow, patch: object): AuditChanges {
-  const fields = Object.keys(patch) as (keyof store.AgentSettings)[];
+  const fields = Object.keys(patch).filter((field) => field !== 'budgets') as (keyof store.AgentSettings)[];
   return Object.fromEntries(fields.map((field) => [field, [before[field], after[field]] as const])) as AuditChanges;
 }
 
@@ -144,10 +182,17 @@ const toEventData = (orgId: string, row: store.AgentRow) => ({
 });
 
 /** Returns the effective limits and the effective `onStoreLoss` (docs/contract.md#limits). */
-const present = (row: store.AgentRow): Agent => ({
+const presentSettings = ({ hasHardRow, ...row }: store.AgentRow): Omit<Agent, 'budgets'> => ({
   ...row,
   ...effectiveLimits(row),
-  onStoreLoss: effectiveOnStoreLoss(row),
+  onStoreLoss: effectiveOnStoreLoss(row, hasHardRow),
   usageThresholds: [...row.usageThresholds],
+  auditLimits: [...row.auditLimits],
   createdAt: row.createdAt.toISOString(),
 });
+
+async function present(sql: Sql | Tx, orgId: string, row: store.AgentRow): Promise<Agent> {
+  const scope = { orgId, scope: 'agent', id: row.id } as const;
+  const budgets = await loadBudgets(sql, scope, row);
+  return { ...presentSettings(row), budgets: presentBudgets(budgets, await loadMonthNanos(sql, scope), Date.now()) };
+}

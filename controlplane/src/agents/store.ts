@@ -1,3 +1,4 @@
+import type { AuditLimit } from '../budgets/audit-limits.js';
 import { containsPattern } from '../db/like-pattern.js';
 import { orderBy, type Sorting } from '../db/order-by.js';
 import type { JSONValue, Sql, Tx } from '../db/postgres-client.js';
@@ -17,18 +18,24 @@ export interface AgentRow extends ConfiguredLimits, Enforcement {
   readonly usageThresholds: readonly number[];
   /** Null: all calls are allowed. */
   readonly policy: AgentPolicy | null;
+  /** Rate limits that are counted and never reject. */
+  readonly auditLimits: readonly AuditLimit[];
+  /** Whether the agent, its project or its organization has a hard budget row. */
+  readonly hasHardRow: boolean;
   readonly createdAt: Date;
 }
 
 export type AgentSettings = Pick<
   AgentRow,
-  'name' | 'description' | 'status' | LimitName | keyof Enforcement | 'usageThresholds' | 'policy'
+  'name' | 'description' | 'status' | LimitName | keyof Enforcement | 'usageThresholds' | 'policy' | 'auditLimits'
 >;
 
 const columns = (sql: Sql | Tx) => sql`
   id, project_id as "projectId", name, slug, description, status, ${limitColumns(sql)},
   budget_mode as "budgetMode", hold_max_output_tokens as "holdMaxOutputTokens", on_store_loss as "onStoreLoss",
-  usage_thresholds as "usageThresholds", policy, created_at as "createdAt"`;
+  usage_thresholds as "usageThresholds", policy, audit_limits as "auditLimits", created_at as "createdAt",
+  exists (select from budgets b where b.mode = 'hard' and b.org_id = agents.org_id
+            and b.scope_id in (agents.id, agents.project_id, agents.org_id)) as "hasHardRow"`;
 
 interface AgentFilter extends Sorting<'createdAt' | 'name'> {
   readonly projectId: string;
@@ -125,6 +132,7 @@ export async function insertAgent(tx: Tx, agent: NewAgent): Promise<AgentRow> {
       slug: agent.slug,
       description: agent.description,
       usage_thresholds: [...agent.usageThresholds],
+      audit_limits: [...agent.auditLimits],
       ...limitValues(agent),
       ...enforcementValues(agent),
       policy: policyValue(tx, agent.policy),
@@ -140,6 +148,7 @@ export async function updateAgent(tx: Tx, orgId: string, id: string, settings: A
       description: settings.description,
       status: settings.status,
       usage_thresholds: [...settings.usageThresholds],
+      audit_limits: [...settings.auditLimits],
       ...limitValues(settings),
       ...enforcementValues(settings),
       policy: policyValue(tx, settings.policy),

@@ -13,6 +13,7 @@ import type { Config } from '../config.js';
 import type { Sql } from '../db/postgres-client.js';
 import { deleteOldAbuseCounts } from '../detectors/abuse-event-detector.js';
 import { sweepBudgetAlerts } from '../detectors/budget-alerts.js';
+import { sweepBudgetRowAlerts } from '../detectors/budget-row-alerts.js';
 import { UsageDetectorRunner } from '../detectors/run-detectors-while-booking.js';
 import { deleteOldEvents } from '../events/event-retention.js';
 import { eventRoutes } from '../events/routes.js';
@@ -90,6 +91,7 @@ export function buildCircuitsAndEvents(app: App, dependencies: EventsDependencie
       fleetBreakers.start();
       await webhooks.dispatcher.start();
       background.runEvery('budget sweep', SWEEP_INTERVAL_MS, () => sweepBudgetAlerts(sql));
+      background.runEvery('budget row sweep', SWEEP_INTERVAL_MS, () => sweepBudgetRowAlerts(sql));
       background.runEvery('pruning abuse counts', SWEEP_INTERVAL_MS, () => deleteOldAbuseCounts(sql));
       background.runEvery('pruning events', PRUNE_INTERVAL_MS, () => deleteOldEvents(sql));
     },

@@ -5,6 +5,7 @@
  * are left out.
  */
 
+import type { BudgetRowMode, BudgetWindow } from '@acg/base/budget-rows';
 import type { AgentPolicy } from '../agents/call-and-model-policy-schema.js';
 import { arrayLiteral } from '../db/array-literal.js';
 import type { Sql } from '../db/postgres-client.js';
@@ -46,8 +47,27 @@ interface ScopeSpendRow {
   readonly ledgerNanos: number;
 }
 
+/** A row with the ledger's spend in the current instances of its window. */
+export interface ContextBudgetRow {
+  readonly id: string;
+  readonly scope: 'agent' | 'project' | 'org';
+  readonly scopeId: string;
+  readonly window: BudgetWindow;
+  readonly cents: number;
+  readonly mode: BudgetRowMode;
+  readonly models: readonly string[];
+  readonly tag: string;
+  readonly spend: readonly { readonly window: string; readonly spentNanos: number; readonly ledgerNanos: number }[];
+  /** Window total: spend of the months before those in `spend`. */
+  readonly closedNanos: number;
+}
+
 export interface AgentRow extends ConfiguredLimits, ScopeBudgets {
   readonly scopes: readonly ScopeSpendRow[];
+  /** Of the agent, its project and its organization. */
+  readonly budgets: readonly ContextBudgetRow[];
+  /** Rate limits that are counted and never reject. */
+  readonly auditLimits: readonly string[];
   readonly id: string;
   readonly projectId: string;
   readonly name: string;
@@ -175,6 +195,18 @@ export async function loadContextRows(sql: Sql, queries: readonly ParsedTokenQue
              from spend_month
              cross join (values ('project', agent.project_id), ('org', agent.org_id)) as of (scope, id)
              cross join lateral scope_month(of.scope, of.id, spend_month.month) s),
+          'auditLimits', agent.audit_limits,
+          'budgets', (select coalesce(jsonb_agg(jsonb_build_object('id', b.id, 'scope', b.scope, 'scopeId', b.scope_id,
+              'window', b.time_window, 'cents', b.cents, 'mode', b.mode, 'models', b.models, 'tag', b.tag,
+              'closedNanos', case when b.time_window = 'total' then coalesce((
+                select sum(s.spent_nanos) from budget_spend s where s.budget_id = b.id and s.org_id = b.org_id
+                   and s.period < all(budget_periods('total', now()))), 0) else 0 end,
+              'spend', (select jsonb_agg(jsonb_build_object('window', period, 'spentNanos', s.spent_nanos,
+                    'ledgerNanos', s.ledger_nanos))
+                  from unnest(budget_periods(b.time_window, now())) as period
+                 cross join lateral budget_period_spend(b.org_id, b.id, period) s)) order by b.scope, b.position, b.id), '[]')
+             from budgets b
+            where b.org_id = agent.org_id and b.scope_id in (agent.id, agent.project_id, agent.org_id)),
           'accounts', (select coalesce(jsonb_agg(jsonb_build_object(
               'id', p.id, 'providerSlug', p.provider_slug, 'status', coalesce(s.status, p.status),
               'credentialId', s.id, 'keyId', coalesce(s.key_id, p.key_id),

@@ -16,7 +16,7 @@ import type { Catalogue } from '../providers/catalogue/catalogue.js';
 import type { Credentials } from '../providers/catalogue/credential-template.js';
 import type { Provider } from '../providers/catalogue/provider.js';
 import { toProvider } from '../providers/custom/custom-provider.js';
-import type { AccountRow, AgentRow, KeyRow } from './agent-context-store.js';
+import type { AccountRow, AgentRow, ContextBudgetRow, KeyRow } from './agent-context-store.js';
 
 /** Returns the credentials of an account, or null when they cannot be decrypted. */
 type DecryptCredentials = (account: AccountRow) => Credentials | null;
@@ -52,13 +52,46 @@ export function assembleAgentContext(
     ledgerNanos: agent.ledgerNanos,
     hardBudget: agent.budgetMode === 'hard',
     holdMaxOutputTokens: agent.holdMaxOutputTokens,
-    refuseUnchecked: effectiveOnStoreLoss(agent) === 'refuse',
+    refuseUnchecked:
+      effectiveOnStoreLoss(
+        agent,
+        agent.budgets.some(({ mode }) => mode === 'hard'),
+      ) === 'refuse',
+    ...encodeBudgets(agent),
     ...(key.expiresAtMs === null ? {} : { keyExpiresAtMs: key.expiresAtMs }),
     mcpSessionKey: deriveKey(`mcp session ${agent.id}`),
     upstreams,
     ...(namedOrigins.length === 0 ? {} : { namedOrigins }),
     unassignedProviders: agent.customSlugs.filter((slug) => !assigned.has(slug)),
   };
+}
+
+const PLAIN_LIMIT_OF_SCOPE = { agent: 'budget', project: 'project_budget', org: 'org_budget' } as const;
+
+const isPlainMonthly = ({ window, models, tag }: ContextBudgetRow): boolean =>
+  window === 'month' && models.length === 0 && tag === '';
+
+/**
+ * The plain monthly rows stay in `limits`: of these, only a hard one of a project or an organization is also a row,
+ * because their older budgets are hard for agents with a hard budget only.
+ */
+function encodeBudgets(agent: AgentRow): Pick<IAgentContext, 'budgets' | 'auditedLimits'> {
+  const centsOfScope = {
+    agent: agent.budgetCentsMonthly,
+    project: agent.projectBudgetCents,
+    org: agent.orgBudgetCents,
+  } as const;
+  const auditedLimits = [...agent.auditLimits];
+  const budgets = agent.budgets.flatMap((row) => {
+    const { spend, models, ...fields } = row;
+    const sent = { ...fields, models: [...models], spend: spend.map((one) => ({ ...one })) };
+    if (!isPlainMonthly(row)) return [sent];
+    const cents = centsOfScope[row.scope];
+    if (cents === null) return [];
+    if (row.mode === 'audit') auditedLimits.push(PLAIN_LIMIT_OF_SCOPE[row.scope]);
+    return row.mode === 'hard' ? [{ ...sent, cents }] : [];
+  });
+  return { ...(budgets.length === 0 ? {} : { budgets }), ...(auditedLimits.length === 0 ? {} : { auditedLimits }) };
 }
 
 /** The same limits for data planes that do not read `limits` yet. To be removed with the next release. */

@@ -1,9 +1,22 @@
 /** Runs the detectors on booked usage: budget alerts, abuse detection, breaker outcomes. */
 import type { OrgBreakers } from '../breaker/org-breakers.js';
 import type { Tx } from '../db/postgres-client.js';
+import type { RejectionEntry } from '../ledger/rejection-and-quarantine-store.js';
 import type { BookedUsage, UsageObserver } from '../ledger/usage-ingest.js';
 import { type AbuseThresholds, detectAbuse } from './abuse-event-detector.js';
 import { detectExhaustedHardBudgets, detectReachedBudgets } from './budget-alerts.js';
+import { detectExhaustedHardRows, detectReachedBudgetRows } from './budget-row-alerts.js';
+import { detectWouldReject } from './would-reject-alerts.js';
+
+/** The sampled calls say which row rejected; a count without a sample is one of the monthly budget. */
+const isByMonthlyBudget = ({ reason, calls }: RejectionEntry): boolean =>
+  reason === 'budget' && (calls.length === 0 || calls.some(({ budgetId }) => budgetId === ''));
+
+const withBudgetIds = ({ orgId, minuteMs, calls }: RejectionEntry) => ({
+  orgId,
+  minuteMs,
+  budgetIds: [...new Set(calls.flatMap(({ budgetId }) => (budgetId === '' ? [] : [budgetId])))],
+});
 
 export class UsageDetectorRunner implements UsageObserver {
   constructor(
@@ -13,10 +26,10 @@ export class UsageDetectorRunner implements UsageObserver {
 
   async onBooked(tx: Tx, booked: BookedUsage): Promise<void> {
     await detectReachedBudgets(tx, booked.spendChanges);
-    await detectExhaustedHardBudgets(
-      tx,
-      booked.rejections.filter(({ reason }) => reason === 'budget'),
-    );
+    await detectExhaustedHardBudgets(tx, booked.rejections.filter(isByMonthlyBudget));
+    await detectReachedBudgetRows(tx, booked.budgetPeriods);
+    await detectExhaustedHardRows(tx, booked.rejections.map(withBudgetIds));
+    await detectWouldReject(tx, booked.entries);
     await detectAbuse(tx, this.abuse, booked);
     // Last, because it changes memory only: if the commit fails, a few outcomes count twice, which hardly changes an
     // error rate.

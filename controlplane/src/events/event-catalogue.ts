@@ -65,6 +65,39 @@ interface EventType<Schema extends TObject> {
 const defineEvent = <Schema extends TObject>(type: EventType<Schema>): EventType<Schema> => type;
 
 const SAMPLE_AGENT = { agentId: NIL_UUID, agentName: 'Sample agent' };
+const BUDGET_ROW_FIELDS = {
+  budgetId: Id,
+  scope: Type.Union([Type.Literal('agent'), Type.Literal('project'), Type.Literal('org')]),
+  scopeId: Id,
+  scopeName: Type.String(),
+  window: Type.Union([Type.Literal('day'), Type.Literal('week'), Type.Literal('month'), Type.Literal('total')]),
+  period: Type.String({ description: 'Instance of the window: 2026-11-28, 2026-W48, 2026-11 or total.' }),
+  budgetCents: Cents,
+  spentCents: Cents,
+  mode: Type.Union([Type.Literal('soft'), Type.Literal('hard'), Type.Literal('audit')]),
+  models: Type.Optional(Type.Array(Type.String())),
+  tag: Type.Optional(Type.String()),
+  agentId: Type.Optional({ ...Id, description: 'Of the scope agent.' }),
+  agentName: Type.Optional(Type.String()),
+  orgId: Id,
+};
+const SAMPLE_BUDGET_ROW = {
+  budgetId: NIL_UUID,
+  scope: 'agent' as const,
+  scopeId: NIL_UUID,
+  scopeName: SAMPLE_AGENT.agentName,
+  window: 'day' as const,
+  period: '2026-11-28',
+  budgetCents: 500,
+  spentCents: 503,
+  mode: 'soft' as const,
+  models: ['gpt-5*'],
+  tag: 'customer=acme',
+  ...SAMPLE_AGENT,
+  orgId: NIL_UUID,
+};
+const BUDGET_ROW_MAILED = ['scopeName', 'window', 'budgetCents', 'spentCents'] as const;
+
 const SAMPLE_CIRCUIT = {
   providerSlug: 'openai',
   errorRate: 62.5,
@@ -113,6 +146,48 @@ export const EVENT_TYPES = {
     }),
     sample: { ...SAMPLE_AGENT, budgetCentsMonthly: 5000, spentCents: 5003, orgId: NIL_UUID },
     mailedFields: [],
+  }),
+  'budget.exceeded': defineEvent({
+    title: 'Budget of a window exceeded',
+    description:
+      'A budget row of an agent, a project or an organization is used up. Sent once per row and window. The plain monthly budget of an agent sends agent.budget_exceeded.',
+    severity: 'critical',
+    schema: ClosedObject(BUDGET_ROW_FIELDS),
+    sample: SAMPLE_BUDGET_ROW,
+    mailedFields: BUDGET_ROW_MAILED,
+  }),
+  'budget.threshold': defineEvent({
+    title: 'Budget of a window nearly used',
+    description:
+      'A budget row of an agent has reached a percentage of the agent’s usageThresholds. Sent once per row, window and percentage.',
+    severity: 'warning',
+    schema: ClosedObject({ ...BUDGET_ROW_FIELDS, thresholdPercent: Type.Integer({ minimum: 1, maximum: 1000 }) }),
+    sample: { ...SAMPLE_BUDGET_ROW, spentCents: 405, thresholdPercent: 80 },
+    mailedFields: [...BUDGET_ROW_MAILED, 'thresholdPercent'],
+  }),
+  'limit.would_reject': defineEvent({
+    title: 'Limit in audit mode reached',
+    description:
+      'A limit in audit mode would have rejected a call, which passed. Sent once per budget row and window; for a rate limit once per agent and day.',
+    severity: 'notice',
+    schema: ClosedObject({
+      agentId: Id,
+      agentName: Type.String(),
+      limit: Type.String({ description: 'rpm, rpd, tpm, budget, project_budget or org_budget.' }),
+      budgetId: Type.Union([Id, Type.Null()], { description: 'Id of the budget row; null: another limit.' }),
+      window: Type.String({ description: 'Instance of the window, such as 2026-11-28, 2026-W48 or 2026-11.' }),
+      callId: { ...Id, description: 'The first call that it would have rejected.' },
+      orgId: Id,
+    }),
+    sample: {
+      ...SAMPLE_AGENT,
+      limit: 'rpm',
+      budgetId: null,
+      window: '2026-11-28',
+      callId: NIL_UUID,
+      orgId: NIL_UUID,
+    },
+    mailedFields: ['limit', 'window'],
   }),
   'provider.circuit_opened': defineEvent({
     title: 'Provider failing, calls blocked',

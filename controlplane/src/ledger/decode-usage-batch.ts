@@ -261,6 +261,7 @@ function parseRejectedCall(call: IRejectedCall, bookableRange: BookableRange): R
     path: truncateAndReplaceNul(call.path, 1_024),
     model: truncateAndReplaceNul(call.model, 200),
     tool: truncateAndReplaceNul(call.tool, 200),
+    budgetId: isUuid(call.budgetId ?? '') ? call.budgetId! : '',
     clientNetwork: truncateAndReplaceNul(call.clientNetwork, 60),
   };
 }

@@ -17,7 +17,15 @@ import {
   recordResultFileActivity,
   resultFileKey,
 } from './close-batch-result-files.js';
-import { COUNT_MAX, isUuid, NANOS_SUM_MAX, slugOrEmpty, truncateAndReplaceNul } from './usage-field-validation.js';
+import {
+  COUNT_MAX,
+  isUuid,
+  NANOS_SUM_MAX,
+  parseDayOrEmpty,
+  parseTagsOrEmpty,
+  slugOrEmpty,
+  truncateAndReplaceNul,
+} from './usage-field-validation.js';
 import type { BookableRange, UsageEntry } from './usage-record-with-shared-dimensions.js';
 
 /** The call that fetched deferred usage. */
@@ -32,6 +40,12 @@ interface DeferredUsageFetch {
   readonly startedAtMs: number;
   /** `YYYY-MM` (UTC) of the admission; `''`: the month of `startedAtMs`. */
   readonly month: string;
+  /** `YYYY-MM-DD` (UTC) of the admission; `''`: the day of `startedAtMs`. */
+  readonly day: string;
+  /** Tags of the call, `key=value,…`; `''`: none. */
+  readonly tags: string;
+  /** `''`: none. */
+  readonly runId: string;
 }
 
 export interface DeferredUsageEntry {
@@ -82,6 +96,9 @@ function parseDeferredUsageFetch(usage: ILineUsage, { fromMs, toMs }: BookableRa
     providerSlug,
     startedAtMs,
     month: MONTH.test(usage.month ?? '') ? usage.month! : '',
+    day: parseDayOrEmpty(usage.day),
+    tags: parseTagsOrEmpty(usage.tags),
+    runId: isUuid(usage.runId ?? '') ? usage.runId! : '',
   };
 }
 

@@ -37,6 +37,12 @@ export async function addAgentMonthSpend(tx: Tx, sums: readonly MonthSpendSum[])
  */
 const SPEND_ROWS_PER_SCOPE = 16;
 
+/** Selects the first free slot as `slot`, which stays locked until the commit; if all are taken, one of them. */
+export const freeSpendSlotSql = (tx: Tx) => tx`
+  select coalesce((
+    select slot from generate_series(0, ${SPEND_ROWS_PER_SCOPE - 1}) as slot
+     where pg_try_advisory_xact_lock(hashtext('scope_spend_slots'), slot) limit 1), pg_backend_pid() % ${SPEND_ROWS_PER_SCOPE}) as slot`;
+
 /**
  * Adds the same sums to the agents' projects and organizations, in key order. Each transaction locks its own slot until
  * its commit, and so writes its own rows: with one row per scope, all bookings of an organization would wait for each
@@ -45,16 +51,14 @@ const SPEND_ROWS_PER_SCOPE = 16;
 export async function addProjectAndOrgMonthSpend(tx: Tx, sums: readonly MonthSpendSum[]): Promise<void> {
   if (sums.length === 0) return;
   await tx`
-    with free as (
-      select slot from generate_series(0, ${SPEND_ROWS_PER_SCOPE - 1}) as slot
-       where pg_try_advisory_xact_lock(hashtext('scope_spend_slots'), slot) limit 1),
+    with free as (${freeSpendSlotSql(tx)}),
     spent as (${monthSumsSqlFragment(tx, sums)}),
     scoped as (
       select 'org' as scope, org_id as scope_id, month, spent_nanos, ledger_nanos from spent
       union all
       select 'project', a.project_id, month, spent_nanos, ledger_nanos from spent join agents a on a.id = agent_id)
     insert into scope_spend_slots as s (scope, scope_id, month, slot, spent_nanos, ledger_nanos)
-    select scope, scope_id, month, coalesce((select slot from free), pg_backend_pid() % ${SPEND_ROWS_PER_SCOPE}),
+    select scope, scope_id, month, (select slot from free),
            sum(spent_nanos), sum(ledger_nanos)
       from scoped group by scope_id, month, scope order by scope_id, month, scope
     on conflict (scope_id, month, scope, slot) do update set spent_nanos = least(s.spent_nanos, ${NANOS_SUM_MAX}) + excluded.spent_nanos,

@@ -34,6 +34,8 @@ export interface RejectedCallEntry {
   readonly tool: string;
   /** An IPv4 address or an IPv6 /64. */
   readonly clientNetwork: string;
+  /** The budget row that rejected the call; `''`: none. */
+  readonly budgetId: string;
 }
 
 /** A record that cannot be booked, as it is stored for the operator. */
@@ -87,10 +89,10 @@ export async function addHourlyRejections(tx: Tx, entries: readonly RejectionEnt
 export async function insertRejectedCalls(tx: Tx, entries: readonly RejectionEntry[]): Promise<void> {
   const rows = entries.flatMap((entry) => entry.calls.map((call) => ({ entry, call })));
   if (rows.length === 0) return;
-  const column = (value: (row: (typeof rows)[number]) => string | number) => arrayLiteral(rows, value);
+  const column = (value: (row: (typeof rows)[number]) => string | number | null) => arrayLiteral(rows, value);
   await tx`
     insert into rejected_calls (org_id, agent_id, rejected_at, id, key_id, provider_slug, reason, status, method, path,
-      model, tool, client_network)
+      model, tool, client_network, budget_id)
     select * from unnest(
       ${column(({ entry }) => entry.orgId)}::text::uuid[],
       ${column(({ entry }) => entry.agentId)}::text::uuid[],
@@ -104,7 +106,8 @@ export async function insertRejectedCalls(tx: Tx, entries: readonly RejectionEnt
       ${column(({ call }) => call.path)}::text::text[],
       ${column(({ call }) => call.model)}::text::text[],
       ${column(({ call }) => call.tool)}::text::text[],
-      ${column(({ call }) => call.clientNetwork)}::text::text[])
+      ${column(({ call }) => call.clientNetwork)}::text::text[],
+      ${column(({ call }) => call.budgetId || null)}::text::uuid[])
     on conflict do nothing`;
   await tx`
     delete from rejected_calls where ctid = any(array(

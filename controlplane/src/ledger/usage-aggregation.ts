@@ -1,4 +1,5 @@
 /** Sums up a batch of new records by hour and by month. Pure: the ledger stores the result. */
+import { utcDayOf } from '@acg/base/budget-rows';
 import { DAY_MS, HOUR_MS } from '@acg/base/time-and-money-units';
 import type { DeferredUsageEntry } from './deferred-usage-deduplication.js';
 import { LatencySketch } from './latency-sketch.js';
@@ -55,18 +56,33 @@ const startOfUtcHour = (ms: number): number => ms - (ms % HOUR_MS);
 /** `YYYY-MM` in UTC. */
 export const utcMonthOf = (ms: number): string => new Date(ms).toISOString().slice(0, 7);
 
-/**
- * Start of the hour to which a call counts, Unix ms: the hour of its start, but always in the month of its admission
- * (`YYYY-MM`). The two differ when a call waits at the turn of a month, or with two clocks; then the nearest hour of
- * that month counts. A month more than a day away is an error and is ignored.
- */
-function billingHourMs(startedAtMs: number, month: string): number {
-  if (month === '' || month === utcMonthOf(startedAtMs)) return startOfUtcHour(startedAtMs);
-  const firstMs = Date.parse(`${month}-01`);
-  if (startedAtMs < firstMs) return firstMs - startedAtMs > DAY_MS ? startOfUtcHour(startedAtMs) : firstMs;
-  const endMs = Date.UTC(Number(month.slice(0, 4)), Number(month.slice(5)), 1);
-  return startedAtMs - endMs > DAY_MS ? startOfUtcHour(startedAtMs) : endMs - HOUR_MS;
+/** Month (`YYYY-MM`) and day (`YYYY-MM-DD`) of an admission; `''`: not stated. */
+interface AdmissionTime {
+  readonly month: string;
+  readonly day: string;
 }
+
+/**
+ * Start of the hour to which a call counts, Unix ms: the hour of its start, but always in the day of its admission, or
+ * its month where the day is not stated. They differ when a call waits at the turn of a day, or with two clocks; then the
+ * nearest hour of that day counts. A day more than a day away is an error and is ignored.
+ */
+function billingHourMs(startedAtMs: number, { month, day }: AdmissionTime): number {
+  const [fromMs, toMs] = admissionRange(month, day);
+  if (startedAtMs < fromMs) return fromMs - startedAtMs > DAY_MS ? startOfUtcHour(startedAtMs) : fromMs;
+  if (startedAtMs < toMs) return startOfUtcHour(startedAtMs);
+  return startedAtMs - toMs > DAY_MS ? startOfUtcHour(startedAtMs) : toMs - HOUR_MS;
+}
+
+function admissionRange(month: string, day: string): readonly [fromMs: number, toMs: number] {
+  if (day !== '') return [Date.parse(day), Date.parse(day) + DAY_MS];
+  if (month === '') return [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
+  return [Date.parse(`${month}-01`), Date.UTC(Number(month.slice(0, 4)), Number(month.slice(5)), 1)];
+}
+
+/** The day to which a call counts, `YYYY-MM-DD`. */
+export const billingDayOf = (startedAtMs: number, admission: AdmissionTime): string =>
+  utcDayOf(billingHourMs(startedAtMs, admission));
 
 export function aggregateUsage(
   entries: readonly UsageEntry[],
@@ -82,7 +98,7 @@ export function aggregateUsage(
     const startedHourMs = startOfUtcHour(entry.startedAtMs);
     let sums = sumsByDimensions.get(dimensions);
     if (sums === undefined || sums.startedHourMs !== startedHourMs) {
-      const hourMs = billingHourMs(entry.startedAtMs, dimensions.month);
+      const hourMs = billingHourMs(entry.startedAtMs, dimensions);
       sums = {
         startedHourMs,
         hourly: findOrCreateHourlyRollup(hourly, withToolAsModel(dimensions), hourMs),
@@ -114,7 +130,7 @@ function addDeferredEntryToSums(
   deferredEntry: DeferredUsageEntry,
 ): void {
   const { fetch, costNanos } = deferredEntry;
-  const hourMs = billingHourMs(fetch.startedAtMs, fetch.month);
+  const hourMs = billingHourMs(fetch.startedAtMs, fetch);
   const sum = findOrCreateHourlyRollup(hourly, { ...fetch, model: deferredEntry.model }, hourMs);
   sum.tokensIn += deferredEntry.tokensInUncached + deferredEntry.tokensCacheRead + deferredEntry.tokensCacheWrite;
   sum.tokensOut += deferredEntry.tokensOut;
@@ -137,12 +153,12 @@ export function monthsWithSpend(
     if (costNanos === 0 || seen.get(dimensions) === startedHourMs) continue;
     seen.set(dimensions, startedHourMs);
     const { agentId } = dimensions;
-    const month = utcMonthOf(billingHourMs(startedAtMs, dimensions.month));
+    const month = utcMonthOf(billingHourMs(startedAtMs, dimensions));
     months.set(`${agentId} ${month}`, { agentId, month });
   }
   for (const { fetch, costNanos } of deferredUsage) {
     if (costNanos === 0) continue;
-    const month = utcMonthOf(billingHourMs(fetch.startedAtMs, fetch.month));
+    const month = utcMonthOf(billingHourMs(fetch.startedAtMs, fetch));
     months.set(`${fetch.agentId} ${month}`, { agentId: fetch.agentId, month });
   }
   return [...months.values()];

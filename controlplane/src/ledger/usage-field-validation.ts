@@ -3,6 +3,7 @@
  * the record. Invalid numbers or ids throw {@link InvalidUsageRecord}.
  */
 
+import { TAG_PATTERN, utcDayOf } from '@acg/base/budget-rows';
 import { UUID_PATTERN } from '@acg/base/uuid-patterns';
 /** Why a record cannot be booked. */
 export class InvalidUsageRecord extends Error {}
@@ -55,3 +56,24 @@ export function parseIntegerUpTo(field: string, value: number, max: number): num
 }
 
 export const parseCount = (field: string, value: number): number => parseIntegerUpTo(field, value, COUNT_MAX);
+
+const DAY = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/;
+
+/** `YYYY-MM-DD`; `''` for anything else. */
+export function parseDayOrEmpty(value: string | null | undefined): string {
+  if (value == null || !DAY.test(value)) return '';
+  const ms = Date.parse(value);
+  return Number.isFinite(ms) && utcDayOf(ms) === value ? value : '';
+}
+
+const TAG = new RegExp(TAG_PATTERN);
+/** A data plane accepts four of a call. */
+const TAGS_MAX = 8;
+
+/** `key=value,…`, sorted, each key once. Leaves out what is malformed. */
+export function parseTagsOrEmpty(value: string | null | undefined): string {
+  if (value == null || value === '') return '';
+  const tagByKey = new Map<string, string>();
+  for (const tag of value.split(',', TAGS_MAX)) if (TAG.test(tag)) tagByKey.set(tag.slice(0, tag.indexOf('=')), tag);
+  return [...tagByKey.values()].sort().join(',');
+}

@@ -8,9 +8,11 @@
  */
 import { invariant } from '@acg/base/invariant-failures';
 import type { Logger } from '@acg/base/log';
-import type { IReportUsageResponse } from '@acg/proto/messages';
-import postgres from 'postgres';
+import type { IBudgetSpend, IReportUsageResponse } from '@acg/proto/messages';
 import type { Sql, Tx } from '../db/postgres-client.js';
+import { isDataError, isDuplicateKeyError, isMissingPartitionError } from './booking-errors.js';
+import { type BudgetPeriod, budgetPeriodsOf, sumByBudgetRow } from './budget-row-sums.js';
+import { addBudgetSpend, selectBudgetSpend, selectRowsOfDeferredUsage } from './budget-spend-store.js';
 import type { UsagePartitions } from './create-usage-day-partitions.js';
 import {
   decodeUsageBatch,
@@ -28,6 +30,7 @@ import {
 } from './deferred-usage-deduplication.js';
 import { LatencySketch, SKETCH_COMPACTION_BYTES } from './latency-sketch.js';
 import { insertCommitMark, type LedgerMark, selectLostCommitMarks } from './lost-commit-detection.js';
+import { mergeBatches, splitBatch } from './merge-and-split-batches.js';
 import {
   type AgentMonthSpend,
   addAgentMonthSpend,
@@ -64,6 +67,8 @@ export interface SpendChange {
 export interface BookedUsage {
   readonly entries: readonly UsageEntry[];
   readonly spendChanges: readonly SpendChange[];
+  /** Budget rows whose spend grew. */
+  readonly budgetPeriods: readonly BudgetPeriod[];
   readonly rejections: readonly RejectionEntry[];
   readonly ipObservations: readonly IpObservation[];
 }
@@ -106,6 +111,8 @@ interface BookingResult {
   readonly totals: ReadonlyMap<string, AgentMonthSpend>;
   /** For all reports together. */
   readonly scopeTotals: readonly ScopeMonthSpend[];
+  /** Of the budget rows that counted usage of these reports. */
+  readonly budgets: readonly IBudgetSpend[];
   /** Mark of the last commit; null: there was nothing to book. */
   readonly mark: LedgerMark | null;
   /** Ids of the marks that reports contained and the database has lost. */
@@ -183,7 +190,7 @@ export class UsageIngest {
 
   async #bookAndRespond(reports: readonly PendingReport[]): Promise<void> {
     try {
-      const { rejectReasons, totals, scopeTotals, mark, lostMarks } = await this.#bookBatches(
+      const { rejectReasons, totals, scopeTotals, budgets, mark, lostMarks } = await this.#bookBatches(
         reports.map(({ batch }) => batch),
       );
       for (const { batch, resolve } of reports) {
@@ -192,7 +199,14 @@ export class UsageIngest {
         );
         const wentBack = batch.lastMark !== null && lostMarks.has(batch.lastMark.id);
         if (wentBack) this.#metrics.recordLostCommit();
-        resolve({ rejected: rejectedRecords(batch, rejectReasons), spend, scopes: [...scopeTotals], mark, wentBack });
+        resolve({
+          rejected: rejectedRecords(batch, rejectReasons),
+          spend,
+          scopes: [...scopeTotals],
+          budgets: [...budgets],
+          mark,
+          wentBack,
+        });
       }
     } catch (error) {
       for (const { reject } of reports) reject(error);
@@ -225,9 +239,10 @@ export class UsageIngest {
     const months = monthsWithSpend(batch.entries, batch.deferredUsage);
     // Read after the commit. A failover before it would otherwise compare the marks with a database that does not hold
     // this booking.
-    const [totals, scopeTotals, lostMarks] = await Promise.all([
+    const [totals, scopeTotals, budgets, lostMarks] = await Promise.all([
       selectAgentMonthSpend(this.#sql, months),
       selectBudgetedProjectAndOrgSpend(this.#sql, months),
+      this.#selectBudgetSpend(batch),
       selectLostCommitMarks(
         this.#sql,
         reports.flatMap(({ lastMark }) => lastMark ?? []),
@@ -239,9 +254,21 @@ export class UsageIngest {
       rejectReasons: new Map(rejectedByDatabase.map(({ reportedId, reason }) => [reportedId, reason])),
       totals: new Map(totals.map((total) => [agentMonthKey(total), total])),
       scopeTotals,
+      budgets,
       mark,
       lostMarks,
     };
+  }
+
+  async #selectBudgetSpend({ entries, deferredUsage }: UsageBatchItems): Promise<readonly IBudgetSpend[]> {
+    const rows = await selectRowsOfDeferredUsage(this.#sql, deferredUsage);
+    const spend = await selectBudgetSpend(this.#sql, budgetPeriodsOf(entries, deferredUsage, rows));
+    return spend.map(({ budgetId, period, spentNanos, ledgerNanos }) => ({
+      budgetId,
+      window: period,
+      spentNanos,
+      ledgerNanos,
+    }));
   }
 
   /** Usually one commit, none for an empty batch. Adds records that the database rejects to `quarantined`. */
@@ -280,6 +307,7 @@ export class UsageIngest {
     const entries = await ledger.insertUsageRecords(tx, batch.entries, insertMode);
     const deferredSums = await moveDeferredSumsToRecords(tx, entries);
     const { hourlyRollups, monthSums, lastUsedMsByKey } = aggregateUsage(entries, newDeferredUsage);
+    const budgetSums = sumByBudgetRow(entries, newDeferredUsage, await selectRowsOfDeferredUsage(tx, newDeferredUsage));
     await ledger.updateKeysLastUsed(tx, lastUsedMsByKey);
     const newCountIds = await claimNewCountIds(
       tx,
@@ -289,11 +317,12 @@ export class UsageIngest {
     await addHourlyRejections(tx, rejections);
     await insertRejectedCalls(tx, rejections);
     // Pipelined on one connection in this order: the rows are locked, so no round trip may lie in between.
-    const [oversized, , totals, , mark] = await Promise.all([
+    const [oversized, , totals, , , mark] = await Promise.all([
       ledger.addHourlyRollups(tx, hourlyRollups, SKETCH_COMPACTION_BYTES),
       ledger.insertLateDaysAndHours(tx, hourlyRollups, Date.now()),
       addAgentMonthSpend(tx, monthSums),
       addProjectAndOrgMonthSpend(tx, monthSums),
+      addBudgetSpend(tx, budgetSums),
       insertCommitMark(tx),
     ]);
     await ledger.storeCompactedSketches(
@@ -306,7 +335,13 @@ export class UsageIngest {
       return { agentId, month, orgId: added.orgId, beforeNanos: spentNanos - added.costNanos, afterNanos: spentNanos };
     });
     const ipObservations = batch.ipObservations.filter(({ id }) => newCountIds.has(id));
-    await this.#notifyObservers(tx, { entries, spendChanges: spend, rejections, ipObservations });
+    await this.#notifyObservers(tx, {
+      entries,
+      spendChanges: spend,
+      budgetPeriods: budgetSums,
+      rejections,
+      ipObservations,
+    });
     return { entries, deferredSums, mark };
   }
 
@@ -319,65 +354,6 @@ export class UsageIngest {
     }
   }
 }
-
-/**
- * Splits in half by the number of all items. Null: there is only one item. Deferred usage comes first: a record takes
- * its deferred sums when it is booked, so they must be booked with it or before.
- */
-function splitBatch({
-  entries,
-  rejections,
-  ipObservations,
-  deferredUsage,
-}: UsageBatchItems): readonly [UsageBatchItems, UsageBatchItems] | null {
-  const size = entries.length + rejections.length + ipObservations.length + deferredUsage.length;
-  if (size <= 1) return null;
-  let left = size >> 1;
-  const cut = <T>(items: readonly T[]): readonly [readonly T[], readonly T[]] => {
-    const at = Math.min(left, items.length);
-    left -= at;
-    return [items.slice(0, at), items.slice(at)];
-  };
-  const [l, e, r, s] = [cut(deferredUsage), cut(entries), cut(rejections), cut(ipObservations)];
-  return [
-    { entries: e[0], rejections: r[0], ipObservations: s[0], deferredUsage: l[0] },
-    { entries: e[1], rejections: r[1], ipObservations: s[1], deferredUsage: l[1] },
-  ];
-}
-
-/**
- * Another control plane with a shorter retention has dropped the partition. Postgres reports that as a check violation
- * without a constraint name.
- */
-const isMissingPartitionError = (error: unknown): error is postgres.PostgresError =>
-  error instanceof postgres.PostgresError && error.code === '23514' && error.constraint_name === undefined;
-
-/**
- * A record of the batch is booked already, occurs twice in the batch, or another transaction has booked it meanwhile.
- */
-const isDuplicateKeyError = (error: unknown): boolean =>
-  error instanceof postgres.PostgresError && error.code === '23505';
-
-/**
- * Classes 22 (data exception) and 23 (integrity constraint violation): the data is at fault, so a retry cannot help.
- */
-const isDataError = (error: unknown): error is postgres.PostgresError =>
-  error instanceof postgres.PostgresError && /^2[23]/.test(error.code) && !isMissingPartitionError(error);
-
-/** Removes repeated counts and observations. Repeated records and deferred usage are found by the database. */
-function mergeBatches(reports: readonly UsageBatch[]): UsageBatchItems {
-  const all = <T>(of: (report: UsageBatch) => readonly T[]): readonly T[] =>
-    reports.length === 1 ? of(reports[0]!) : reports.flatMap(of);
-  return {
-    entries: all(({ entries }) => entries),
-    deferredUsage: all(({ deferredUsage }) => deferredUsage),
-    rejections: uniqueById(all(({ rejections }) => rejections)),
-    ipObservations: uniqueById(all(({ ipObservations }) => ipObservations)),
-  };
-}
-
-const uniqueById = <T extends { readonly id: string }>(items: readonly T[]): readonly T[] =>
-  items.length < 2 ? items : [...new Map(items.map((item) => [item.id, item])).values()];
 
 function rejectedRecords({ quarantined, entries }: UsageBatch, rejectReasons: ReadonlyMap<string, string>) {
   const rejected = quarantined.map(({ reportedId, reason }) => ({ id: reportedId, reason }));

@@ -26,6 +26,8 @@ const DEFERRED_SUM_RETENTION_DAYS = 7;
 const COMMIT_MARK_RETENTION_MS = 2 * HOUR_MS;
 /** docs/contract.md#usage */
 const REJECTED_CALL_RETENTION_DAYS = 30;
+/** Longer than any usage waits in a spool. */
+const BUDGET_WINDOW_RETENTION_DAYS = 40;
 const ID_ROWS_PER_DELETE = 10_000;
 
 interface RetentionDays {
@@ -77,6 +79,7 @@ export class UsageRetention {
            limit ${ROWS_PER_BATCH}))`;
       return deleted.count;
     });
+    await this.#deleteClosedBudgetWindows(nowMs);
     await this.#deleteUntilDone(async () => {
       const deleted = await this.sql`
         delete from booked_counts where id in (
@@ -106,6 +109,23 @@ export class UsageRetention {
           select old.ctid from orgs cross join lateral (
             select r.ctid from rejections_hourly r where r.org_id = orgs.org_id and r.hour < ${before}
              limit ${ROWS_PER_BATCH}) old
+           limit ${ROWS_PER_BATCH}))`;
+      return deleted.count;
+    });
+  }
+
+  /**
+   * Spend of closed days and weeks, and all of rows that are gone. Months of an existing row stay, because a row of all
+   * time sums them up. Spend of runs (`total`) belongs to the runs.
+   */
+  async #deleteClosedBudgetWindows(nowMs: number): Promise<void> {
+    const before = new Date(nowMs - BUDGET_WINDOW_RETENTION_DAYS * DAY_MS);
+    await deleteInBatches(async () => {
+      const deleted = await this.sql`
+        delete from budget_spend where ctid = any(array(
+          select s.ctid from budget_spend s
+           where s.updated_at < ${before} and s.period <> 'total'
+             and (length(s.period) > 7 or not exists (select from budgets b where b.id = s.budget_id))
            limit ${ROWS_PER_BATCH}))`;
       return deleted.count;
     });

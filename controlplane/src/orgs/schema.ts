@@ -1,5 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { OrganizationWithRole } from '../auth/users/auth-schema.js';
+import { AgentDefaultsField } from '../budgets/agent-defaults.js';
+import { BudgetRows, BudgetRowsInput } from '../budgets/schema.js';
 import { EXAMPLE_TIMES } from '../http/examples.js';
 import { PageReply } from '../http/limit-offset-pagination.js';
 import { Body, PublicName, Timestamp, Uuid } from '../http/schema.js';
@@ -19,6 +21,8 @@ export const OrganizationPatch = Type.Object(
   {
     name: Type.Optional(PublicName),
     budgetCentsMonthly: Type.Optional(BudgetCents),
+    budgets: Type.Optional(BudgetRowsInput),
+    agentDefaults: Type.Optional(AgentDefaultsField),
     requireSecondFactor: Type.Optional(RequireSecondFactor),
   },
   { additionalProperties: false, minProperties: 1 },
@@ -29,6 +33,8 @@ export const OrganizationSettings = Type.Object({
   org: Type.Object({
     ...OrganizationWithRole.properties,
     budgetCentsMonthly: BudgetCents,
+    budgets: BudgetRows,
+    agentDefaults: AgentDefaultsField,
     requireSecondFactor: RequireSecondFactor,
   }),
 });

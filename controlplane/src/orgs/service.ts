@@ -5,7 +5,17 @@ import { loadSecondFactor } from '../auth/second-factor/store.js';
 import { lockActiveSession } from '../auth/sessions/session-service.js';
 import type { OrganizationWithRole } from '../auth/users/auth-schema.js';
 import { createOrganization } from '../auth/users/create-organization.js';
-import type { Sql, Tx } from '../db/postgres-client.js';
+import { validateAgentDefaults } from '../budgets/agent-defaults.js';
+import {
+  auditedBudgets,
+  loadBudgets,
+  loadMonthNanos,
+  planBudgetChange,
+  presentBudgets,
+  writeBudgetRows,
+} from '../budgets/budget-service.js';
+import type { JSONValue, Sql, Tx } from '../db/postgres-client.js';
+import { recheckBudgetRows } from '../detectors/budget-row-alerts.js';
 import { Conflict, Forbidden, NotFound } from '../domain/errors.js';
 import type { Actor, Role } from '../http/route-access.js';
 import { publishInvalidations } from '../watch/publish-invalidations.js';
@@ -39,23 +49,36 @@ export class OrganizationService {
   async get(actor: Actor, id: string): Promise<OrganizationSettings['org']> {
     const row = id === actor.orgId ? await store.loadOrganization(this.sql, id) : null;
     if (row === null) throw new NotFound('organization');
-    return present(row, actor.role);
+    return present(this.sql, row, actor.role);
   }
 
   /** Only the organization in which the session acts. */
   async update(actor: Actor, id: string, patch: OrganizationPatch): Promise<OrganizationSettings['org']> {
+    validateAgentDefaults(patch.agentDefaults);
     if (id !== actor.orgId) throw new NotFound('organization');
     return this.sql.begin(async (tx) => {
       const before = await store.lockOrganizationSettings(tx, id);
       if (before === null) throw new NotFound('organization');
-      const after = { ...before, ...patch };
+      const scope = { orgId: id, scope: 'org', id } as const;
+      const budgets = await loadBudgets(tx, scope, before);
+      const plan = planBudgetChange(patch, budgets);
+      const { budgetCentsMonthly } = plan.columns;
+      const { budgets: _, ...settings } = patch;
+      const after: store.OrganizationRow = { ...before, ...settings, budgetCentsMonthly };
       if (after.requireSecondFactor !== before.requireSecondFactor) await assertMayChangeFactorPolicy(tx, actor);
       await store.updateOrganization(tx, id, after);
-      const fields = Object.keys(patch) as (keyof OrganizationPatch)[];
-      const changes = Object.fromEntries(fields.map((field) => [field, [before[field], after[field]] as const]));
+      const hasNewRows = await writeBudgetRows(tx, scope, plan, budgets);
+      const fields = Object.keys(settings) as (keyof typeof settings)[];
+      const changes = Object.fromEntries(
+        fields.map((field) => [field, [before[field] as JSONValue, after[field] as JSONValue] as const]),
+      );
+      if (patch.budgets !== undefined)
+        changes.budgets = [auditedBudgets(budgets), auditedBudgets(await loadBudgets(tx, scope, after))];
       await recordAudit(tx, actor, 'organization.update', { type: 'organization', id }, changes);
-      if (patch.budgetCentsMonthly !== undefined) await publishInvalidations(tx, [{ kind: 'org', id }]);
-      return present(after, actor.role);
+      if (hasNewRows) await recheckBudgetRows(tx, scope);
+      if (hasNewRows || budgetCentsMonthly !== before.budgetCentsMonthly)
+        await publishInvalidations(tx, [{ kind: 'org', id }]);
+      return present(tx, after, actor.role);
     });
   }
 }
@@ -69,15 +92,19 @@ async function assertMayChangeFactorPolicy(tx: Tx, actor: Actor): Promise<void> 
   await assertConfirmed(tx, actor);
 }
 
-const present = (
-  { id, name, slug, budgetCentsMonthly, requireSecondFactor, purgeAt }: store.OrganizationRow,
-  role: Role,
-): OrganizationSettings['org'] => ({
-  id,
-  name,
-  slug,
-  role,
-  budgetCentsMonthly,
-  requireSecondFactor,
-  ...(purgeAt === null ? {} : { purgeAt: purgeAt.toISOString() }),
-});
+async function present(sql: Sql | Tx, row: store.OrganizationRow, role: Role): Promise<OrganizationSettings['org']> {
+  const { id, name, slug, budgetCentsMonthly, agentDefaults, requireSecondFactor, purgeAt } = row;
+  const scope = { orgId: id, scope: 'org', id } as const;
+  const budgets = await loadBudgets(sql, scope, row);
+  return {
+    id,
+    name,
+    slug,
+    role,
+    budgetCentsMonthly,
+    budgets: presentBudgets(budgets, await loadMonthNanos(sql, scope), Date.now()),
+    agentDefaults,
+    requireSecondFactor,
+    ...(purgeAt === null ? {} : { purgeAt: purgeAt.toISOString() }),
+  };
+}

@@ -1,3 +1,4 @@
+import { type AgentDefaults, agentDefaultsValue } from '../budgets/agent-defaults.js';
 import type { Sql, Tx } from '../db/postgres-client.js';
 import type { Role } from '../http/route-access.js';
 
@@ -7,6 +8,7 @@ export interface OrganizationRow {
   readonly slug: string;
   /** US cents; null: no budget. */
   readonly budgetCentsMonthly: number | null;
+  readonly agentDefaults: AgentDefaults | null;
   readonly requireSecondFactor: boolean;
   /** Null unless the organization is being deleted. */
   readonly purgeAt: Date | null;
@@ -41,7 +43,7 @@ export async function lockOrganizationSettings(tx: Tx, id: string): Promise<Orga
 }
 
 const selectOrganization = (sql: Sql | Tx, id: string) => sql<OrganizationRow[]>`
-  select id, name, slug, budget_cents_monthly as "budgetCentsMonthly", require_second_factor as "requireSecondFactor",
+  select id, name, slug, budget_cents_monthly as "budgetCentsMonthly", agent_defaults as "agentDefaults", require_second_factor as "requireSecondFactor",
          purge_at as "purgeAt" from organizations where id = ${id}`;
 
 export async function updateOrganization(
@@ -50,12 +52,13 @@ export async function updateOrganization(
   {
     name,
     budgetCentsMonthly,
+    agentDefaults,
     requireSecondFactor,
-  }: Pick<OrganizationRow, 'name' | 'budgetCentsMonthly' | 'requireSecondFactor'>,
+  }: Pick<OrganizationRow, 'name' | 'budgetCentsMonthly' | 'agentDefaults' | 'requireSecondFactor'>,
 ): Promise<void> {
   await tx`
     update organizations set name = ${name}, budget_cents_monthly = ${budgetCentsMonthly},
-           require_second_factor = ${requireSecondFactor} where id = ${id}`;
+           agent_defaults = ${agentDefaultsValue(tx, agentDefaults)}, require_second_factor = ${requireSecondFactor} where id = ${id}`;
 }
 
 /** Counts the other organizations of that organization's founder: live ones, and those that are being deleted. */

@@ -1,5 +1,6 @@
 /** Builds the operator's prices in the form that data planes receive. Pure. */
 import type { PricedUpstream, PriceList } from '@acg/base/pricing/price-list';
+import { TOOL_PRICE_PREFIX } from '@acg/base/pricing/price-override';
 import type { IPriceBook, IPriceOverride } from '@acg/proto/messages';
 import type { FilePrice } from './price-file.js';
 
@@ -15,6 +16,7 @@ export function encodeOperatorPrices(
   const named = new Map(prices.map(({ price }) => [`${price.provider}\n${price.model}`, price]));
   const overrides = [...named.values()].flatMap(({ provider, model, perRequestNanos }): IPriceOverride[] => {
     const entry = { provider: provider ?? '', model: model ?? '' };
+    if (entry.provider.startsWith(TOOL_PRICE_PREFIX)) return []; // They know no tools.
     if (entry.model === '') return [{ ...entry, perRequestNanos: perRequestNanos ?? 0 }];
     const upstream = upstreamOf(entry.provider);
     const inForce = list.findOverride(upstream, entry.model);

@@ -81,3 +81,5 @@ export const TIER_FIELDS: readonly Field<keyof TierPercents>[] = [
 export const IMAGE_FIELD = { field: 'perImageUsd', scale: PICO, max: USD_PER_UNIT_MAX } as const;
 /** Price of one request in addition to its tokens, in nano-dollars. */
 export const REQUEST_FIELD = { field: 'perRequestUsd', scale: 1e9, max: 10_000 } as const;
+/** Of a tool of an MCP server: a result with `isError: true` costs the same. */
+export const ERRORS_FIELD = 'chargeErrors';

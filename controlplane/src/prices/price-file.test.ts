@@ -15,6 +15,52 @@ const read = (text: string) => parsePriceFile(text, upstreamOf, NOW);
 const model = (entry: unknown, name = 'gpt-5-mini') => JSON.stringify({ openai: { models: { [name]: entry } } });
 
 describe('price file', () => {
+  it('reads prices of tools of MCP servers, which are found in any spelling and else by `*`', () => {
+    const prices = read(
+      JSON.stringify({
+        'mcp/github-mcp/Delete_issue': [
+          { perRequestUsd: 0.02, chargeErrors: true },
+          { from: '2026-12-01', perRequestUsd: 0.03 },
+        ],
+        'mcp/github-mcp/*': { perRequestUsd: 0.001 },
+        'mcp/our-mcp/a/b': { perRequestUsd: 0 },
+      }),
+    );
+    let nowMs = NOW;
+    const list = new PriceList(() => nowMs);
+    list.replaceOverrides(prices.map(({ price }) => price));
+    expect(list.findToolPrice('github-mcp', 'ＤELETE_issue')).toMatchObject({
+      perRequestNanos: 20_000_000,
+      chargesErrors: true,
+    });
+    expect(list.findToolPrice('github-mcp', 'read')).toMatchObject({
+      perRequestNanos: 1_000_000,
+      chargesErrors: false,
+    });
+    expect(list.findToolPrice('our-mcp', 'a/b')).toMatchObject({ perRequestNanos: 0 });
+    expect(list.findToolPrice('our-mcp', 'a')).toBeNull();
+    nowMs = Date.parse('2026-12-01');
+    expect(list.findToolPrice('github-mcp', 'delete_issue')).toMatchObject({
+      perRequestNanos: 30_000_000,
+      chargesErrors: false,
+    });
+    const book = encodeOperatorPrices(prices, list, upstreamOf);
+    expect(book.prices).toHaveLength(4);
+    expect(book.overrides).toEqual([]);
+  });
+
+  it.each([
+    ['{"mcp/github-mcp/a": {}}', 'must be an object with perRequestUsd'],
+    ['{"mcp/github-mcp/a": {"perRequestUsd": -1}}', 'must be a number'],
+    ['{"mcp/github-mcp/a": {"perRequestUsd": 1, "chargeErrors": 1}}', 'must be true or false'],
+    ['{"mcp/github-mcp/a": {"perRequestUsd": 1, "inputPerMTok": 1}}', 'is no field that is known here'],
+    ['{"mcp/github-mcp/a": []}', 'must name a price'],
+    ['{"mcp/github-mcp/a": {"perRequestUsd": 1}, "mcp/github-mcp/A": {"perRequestUsd": 1}}', 'is the same tool'],
+    ['{"mcp/github-mcp": {"perRequestUsd": 1}}', 'is no provider slug and no tool'],
+  ])('rejects the price of a tool: %s', (text, problem) => {
+    expect(() => read(text)).toThrow(problem);
+  });
+
   it('reads every price that the meter knows into whole nano- and pico-dollars', () => {
     const [read1] = read(
       model({

@@ -2,10 +2,12 @@
  * Parses PRICES_FILE (docs/configuration.md#prices): prices by provider slug and model. A file with any ambiguous entry
  * is rejected as a whole; the error names the line. Pure.
  */
+
+import { foldMcpName } from '@acg/base/policy/fold-mcp-name';
 import { findListedPlan, type PricedUpstream } from '@acg/base/pricing/price-list';
-import type { OverrideBand, PriceOverride } from '@acg/base/pricing/price-override';
+import { type OverrideBand, type PriceOverride, toolPriceProvider } from '@acg/base/pricing/price-override';
 import { indexJsonLines, type JsonPath } from './json-line-index.js';
-import { IMAGE_FIELD, RATE_FIELDS, REQUEST_FIELD, TIER_FIELDS, UNIT_FIELDS } from './price-fields.js';
+import { ERRORS_FIELD, IMAGE_FIELD, RATE_FIELDS, REQUEST_FIELD, TIER_FIELDS, UNIT_FIELDS } from './price-fields.js';
 
 /** One price of the file. */
 export interface FilePrice {
@@ -25,6 +27,8 @@ export class InvalidPriceFile extends Error {
 type UpstreamOf = (providerSlug: string) => PricedUpstream;
 
 const SLUG = /^[a-z0-9-]{2,40}$/;
+/** `mcp/<slug>/<tool>`; a tool's name may have slashes. */
+const TOOL = /^mcp\/([a-z0-9-]{2,40})\/(.+)$/s;
 const MODEL_CHARS_MAX = 256;
 const IMAGE_KINDS_MAX = 50;
 const BANDS_MAX = 8;
@@ -66,12 +70,16 @@ class PriceFileParser {
     const { repeated } = this.#lines;
     if (repeated !== null)
       throw new InvalidPriceFile(`line ${repeated.line}: ${quote(repeated.name)} stands there twice`);
-    return Object.entries(document).flatMap(([slug, entry]) => this.#provider(slug, entry));
+    this.#eachToolOnce(Object.keys(document));
+    return Object.entries(document).flatMap(([name, entry]) => {
+      const tool = TOOL.exec(name);
+      return tool === null ? this.#provider(name, entry) : this.#tool(name, tool[1]!, tool[2]!, entry);
+    });
   }
 
   #provider(provider: string, entry: unknown): FilePrice[] {
     const at = [provider];
-    if (!SLUG.test(provider)) throw this.#wrong(at, 'is no provider slug');
+    if (!SLUG.test(provider)) throw this.#wrong(at, 'is no provider slug and no tool (mcp/<slug>/<tool>)');
     if (!isObject(entry)) throw this.#wrong(at, 'must be an object with perRequestUsd or models');
     this.#onlyFields(at, entry, [REQUEST_FIELD.field, 'models']);
     const { models = {} } = entry;
@@ -83,16 +91,55 @@ class PriceFileParser {
     return [{ price: { provider, model: '', perRequestNanos }, line, fields: [REQUEST_FIELD.field] }, ...prices];
   }
 
+  /** Names of tools that differ only in case are one tool. */
+  #eachToolOnce(names: readonly string[]): void {
+    const seen = new Set<string>();
+    for (const name of names) {
+      const folded = foldMcpName(name);
+      if (TOOL.test(name) && seen.has(folded)) throw this.#wrong([name], 'is the same tool as another entry');
+      seen.add(folded);
+    }
+  }
+
+  /** Parses the price of a tool of an MCP server. */
+  #tool(name: string, slug: string, tool: string, entry: unknown): FilePrice[] {
+    if (tool.length > MODEL_CHARS_MAX) throw this.#wrong([name], 'is no tool name');
+    const readOne = (at: JsonPath, one: unknown): FilePrice => {
+      if (!isObject(one) || one[REQUEST_FIELD.field] === undefined)
+        throw this.#wrong(at, `must be an object with ${REQUEST_FIELD.field}`);
+      this.#onlyFields(at, one, ['from', REQUEST_FIELD.field, ERRORS_FIELD]);
+      const chargesErrors = one[ERRORS_FIELD] ?? false;
+      if (typeof chargesErrors !== 'boolean') throw this.#wrong([...at, ERRORS_FIELD], 'must be true or false');
+      const price: PriceOverride = {
+        provider: toolPriceProvider(slug),
+        model: tool,
+        fromMs: one.from === undefined ? 0 : this.#day([...at, 'from'], one.from),
+        perRequestNanos: this.#amount(at, one, REQUEST_FIELD),
+        chargesErrors,
+      };
+      return { price, line: this.#lines.lineOf(at), fields: Object.keys(one).filter((field) => field !== 'from') };
+    };
+    if (!Array.isArray(entry)) return [readOne([name], entry)];
+    return this.#eachFromAnotherDay(
+      [name],
+      entry.map((one, index) => readOne([name, index], one)),
+    );
+  }
+
+  #eachFromAnotherDay(at: JsonPath, prices: FilePrice[]): FilePrice[] {
+    const days = new Set(prices.map(({ price }) => price.fromMs));
+    if (prices.length === 0) throw this.#wrong(at, 'must name a price');
+    if (days.size < prices.length) throw this.#wrong(at, 'has two prices from the same day on');
+    return prices;
+  }
+
   /** Parses one price, or a list of prices with their start days. */
   #model(provider: string, model: string, entry: unknown): FilePrice[] {
     const at = [provider, 'models', model];
     if (model === '' || model.length > MODEL_CHARS_MAX) throw this.#wrong(at, 'is no model name');
     if (!Array.isArray(entry)) return [this.#price(provider, model, at, entry)];
     const prices = entry.map((price, index) => this.#price(provider, model, [...at, index], price));
-    const days = new Set(prices.map(({ price }) => price.fromMs));
-    if (prices.length === 0) throw this.#wrong(at, 'must name a price');
-    if (days.size < prices.length) throw this.#wrong(at, 'has two prices from the same day on');
-    return prices;
+    return this.#eachFromAnotherDay(at, prices);
   }
 
   #price(provider: string, model: string, at: JsonPath, entry: unknown): FilePrice {

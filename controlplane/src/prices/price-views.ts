@@ -3,8 +3,9 @@
 import { listLibraryModels } from '@acg/base/pricing/genai-prices-adapter';
 import { BUILTIN_PRICED_MODELS } from '@acg/base/pricing/price-library-corrections';
 import type { PricedUpstream, PriceList } from '@acg/base/pricing/price-list';
+import { toolPriceProvider } from '@acg/base/pricing/price-override';
 import type { PriceBand, PricePlan } from '@acg/base/pricing/price-plan';
-import { IMAGE_FIELD, RATE_FIELDS, REQUEST_FIELD, TIER_FIELDS, UNIT_FIELDS } from './price-fields.js';
+import { ERRORS_FIELD, IMAGE_FIELD, RATE_FIELDS, REQUEST_FIELD, TIER_FIELDS, UNIT_FIELDS } from './price-fields.js';
 import type { FilePrice } from './price-file.js';
 import type { PriceQuery, PriceView } from './schema.js';
 
@@ -25,9 +26,15 @@ export function listPriceViews(prices: Prices, upstreams: readonly PricedUpstrea
     .filter(({ providerSlug }) => provider === undefined || providerSlug === provider)
     .flatMap((upstream) => {
       const names = model === undefined ? modelNamesOf(prices.file, upstream) : [model];
-      return names
-        .filter((name) => name.toLowerCase().includes(part))
-        .flatMap((name) => toPriceView(prices, upstream, name) ?? []);
+      const tools = listToolNames(prices.file, upstream);
+      return [
+        ...names
+          .filter((name) => name.toLowerCase().includes(part))
+          .flatMap((name) => toPriceView(prices, upstream, name) ?? []),
+        ...tools
+          .filter((name) => (model === undefined || name === model) && name.toLowerCase().includes(part))
+          .map((name) => toToolPriceView(prices, upstream, name)),
+      ];
     })
     .filter((view) => source === undefined || view.source === source);
 }
@@ -46,6 +53,41 @@ function modelNamesOf(file: readonly FilePrice[], { providerSlug, priceProvider,
   return [...new Set([...own, ...known, ...listed])].sort();
 }
 
+/** Tools of an MCP server that the file prices. */
+const listToolNames = (file: readonly FilePrice[], { providerSlug }: PricedUpstream): string[] => [
+  ...new Set(
+    file
+      .filter(({ price }) => price.provider === toolPriceProvider(providerSlug))
+      .map(({ price }) => price.model ?? ''),
+  ),
+];
+
+function toToolPriceView({ list, file, nowMs }: Prices, { providerSlug }: PricedUpstream, tool: string): PriceView {
+  const own = file.filter(({ price }) => price.provider === toolPriceProvider(providerSlug) && price.model === tool);
+  const price = list.findToolPrice(providerSlug, tool);
+  const inForce = own.find((entry) => entry.price === price);
+  return {
+    provider: providerSlug,
+    model: null,
+    tool,
+    source: 'file',
+    from: inForce?.price.fromMs ? toDay(inForce.price.fromMs) : null,
+    file: inForce === undefined ? null : { line: inForce.line, fields: [...inForce.fields] },
+    upcoming: listUpcoming(own, nowMs),
+    prices: { [REQUEST_FIELD.field]: (price?.perRequestNanos ?? 0) / NANO },
+    [ERRORS_FIELD]: price?.chargesErrors === true,
+    [IMAGE_FIELD.field]: null,
+    bands: [],
+  };
+}
+
+const toDay = (unixMs: number): string => new Date(unixMs).toISOString().slice(0, 10);
+
+const listUpcoming = (own: readonly FilePrice[], nowMs: number): PriceView['upcoming'] =>
+  own
+    .filter(({ price: { fromMs } }) => (fromMs ?? 0) > nowMs)
+    .map(({ price: { fromMs }, line }) => ({ from: toDay(fromMs!), line }));
+
 function toPriceView({ list, file, nowMs }: Prices, upstream: PricedUpstream, model: string): PriceView | null {
   const { providerSlug: provider } = upstream;
   const own = file.filter(({ price }) => price.provider === provider && price.model === model);
@@ -57,12 +99,12 @@ function toPriceView({ list, file, nowMs }: Prices, upstream: PricedUpstream, mo
   return {
     provider,
     model: model === '' ? null : model,
+    tool: null,
+    [ERRORS_FIELD]: false,
     source: plan?.origin ?? 'file',
     from: plan?.validFrom ?? null,
     file: inForce === undefined ? null : { line: inForce.line, fields: [...inForce.fields] },
-    upcoming: own
-      .filter(({ price: { fromMs } }) => (fromMs ?? 0) > nowMs)
-      .map(({ price: { fromMs }, line }) => ({ from: new Date(fromMs!).toISOString().slice(0, 10), line })),
+    upcoming: listUpcoming(own, nowMs),
     prices: {
       ...(plan === null ? {} : presentPrices(plan)),
       ...(perRequestUsd === 0 ? {} : { [REQUEST_FIELD.field]: perRequestUsd }),

@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { EXAMPLE_TIMES } from '../http/examples.js';
 import { PageQuery, PageReply } from '../http/limit-offset-pagination.js';
-import { IMAGE_FIELD, RATE_FIELDS, REQUEST_FIELD, TIER_FIELDS, UNIT_FIELDS } from './price-fields.js';
+import { ERRORS_FIELD, IMAGE_FIELD, RATE_FIELDS, REQUEST_FIELD, TIER_FIELDS, UNIT_FIELDS } from './price-fields.js';
 
 const SOURCES = ['file', 'built_in', 'library', 'fallback'] as const;
 type Source = (typeof SOURCES)[number];
@@ -19,8 +19,13 @@ const PriceView = Type.Object({
   provider: Type.String({ description: 'Slug of the provider.' }),
   model: Type.Unsafe<string | null>({
     type: ['string', 'null'],
-    description: 'Null: the price per request of the provider. `*`: every model without its own price.',
+    description: 'Null: the price per request of the provider, or of a `tool`. `*`: every model without its own price.',
   }),
+  tool: Type.Unsafe<string | null>({
+    type: ['string', 'null'],
+    description: 'Tool of an MCP server whose calls cost `perRequestUsd`; null: the price of a model or a provider.',
+  }),
+  [ERRORS_FIELD]: Type.Boolean({ description: 'Results of the tool with `isError: true` cost the same.' }),
   source: Source(
     'Source: the operator’s PRICES_FILE, the prices built into the gateway or its price library. `fallback`: no list has the model, so it is billed at the price of the vendor’s most expensive model.',
   ),
@@ -66,7 +71,11 @@ export const PriceQuery = Type.Object({
   ...PageQuery,
   provider: Type.Optional(Type.String({ maxLength: 40, description: 'Slug of the provider.' })),
   model: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 256, description: 'Prices of exactly this model, listed or not.' }),
+    Type.String({
+      minLength: 1,
+      maxLength: 256,
+      description: 'Prices of exactly this model, listed or not, or of this tool.',
+    }),
   ),
   search: Type.Optional(Type.String({ maxLength: 100, description: 'Part of the model’s name, case-insensitive.' })),
   source: Type.Optional(Source()),
@@ -87,6 +96,8 @@ export const PriceListing = Type.Object({
 export const EXAMPLES = {
   model: 'gpt-5-mini',
   'prices.provider': 'openai',
+  'prices.tool': null,
+  [ERRORS_FIELD]: false,
   'prices.from': '2026-01-01',
   'upcoming.from': '2026-04-01',
   'file.line': 4,

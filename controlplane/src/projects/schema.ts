@@ -1,4 +1,6 @@
 import { type Static, Type } from 'typebox';
+import { AgentDefaultsField } from '../budgets/agent-defaults.js';
+import { BudgetRows, BudgetRowsInput } from '../budgets/schema.js';
 import { EXAMPLE_IDS } from '../http/examples.js';
 import { PageQuery, PageReply } from '../http/limit-offset-pagination.js';
 import { Body, Name, Timestamp, Uuid } from '../http/schema.js';
@@ -17,10 +19,22 @@ export const Project = Type.Object({
   createdAt: Timestamp,
 });
 export type Project = Static<typeof Project>;
+/** Lists show the plain monthly budget only. */
+export const ProjectWithBudgets = Type.Object({
+  ...Project.properties,
+  budgets: BudgetRows,
+  agentDefaults: AgentDefaultsField,
+});
+export type ProjectWithBudgets = Static<typeof ProjectWithBudgets>;
 
 export const ProjectInput = Body({ name: Name });
 export const ProjectPatch = Type.Object(
-  { name: Type.Optional(Name), budgetCentsMonthly: Type.Optional(BudgetCents) },
+  {
+    name: Type.Optional(Name),
+    budgetCentsMonthly: Type.Optional(BudgetCents),
+    budgets: Type.Optional(BudgetRowsInput),
+    agentDefaults: Type.Optional(AgentDefaultsField),
+  },
   { additionalProperties: false, minProperties: 1 },
 );
 export type ProjectPatch = Static<typeof ProjectPatch>;
@@ -30,7 +44,7 @@ export const ProjectQuery = Type.Object({
   ...SortQuery(['createdAt', 'name']),
 });
 export type ProjectQuery = Static<typeof ProjectQuery>;
-export const ProjectReply = Type.Object({ project: Project });
+export const ProjectReply = Type.Object({ project: ProjectWithBudgets });
 export const ProjectList = Type.Object({ projects: Type.Array(Project), ...PageReply });
 
 /** For the API document. */
@@ -41,5 +55,9 @@ export const EXAMPLES = {
   'ProjectPatch.name': 'Research',
   'Project.slug': 'default',
   'Project.budgetCentsMonthly': 20_000,
+  'ProjectWithBudgets.id': EXAMPLE_IDS.project,
+  'ProjectWithBudgets.name': 'Default',
+  'ProjectWithBudgets.slug': 'default',
+  'ProjectWithBudgets.budgetCentsMonthly': 20_000,
   'ProjectPatch.budgetCentsMonthly': 20_000,
 };

@@ -1,13 +1,23 @@
 /** Projects: rules and transactions. */
 import { uuidv7 } from '@acg/base/uuidv7';
 import { recordAudit } from '../audit/audit-trail.js';
-import type { Sql, Tx } from '../db/postgres-client.js';
+import { validateAgentDefaults } from '../budgets/agent-defaults.js';
+import {
+  auditedBudgets,
+  loadBudgets,
+  loadMonthNanos,
+  planBudgetChange,
+  presentBudgets,
+  writeBudgetRows,
+} from '../budgets/budget-service.js';
+import type { JSONValue, Sql, Tx } from '../db/postgres-client.js';
+import { recheckBudgetRows } from '../detectors/budget-row-alerts.js';
 import { Conflict, NotFound } from '../domain/errors.js';
 import { nextFreeSlug, slugify } from '../domain/slug.js';
 import type { ListResult, Page } from '../http/limit-offset-pagination.js';
 import type { Actor } from '../http/route-access.js';
 import { publishInvalidations } from '../watch/publish-invalidations.js';
-import type { Project, ProjectPatch, ProjectQuery } from './schema.js';
+import type { Project, ProjectPatch, ProjectQuery, ProjectWithBudgets } from './schema.js';
 import * as store from './store.js';
 
 export class ProjectService {
@@ -24,31 +34,46 @@ export class ProjectService {
     return { rows: rows.map(present), total };
   }
 
-  async get(actor: Actor, id: string): Promise<Project> {
+  async get(actor: Actor, id: string): Promise<ProjectWithBudgets> {
     const row = await store.loadProject(this.sql, actor.orgId, id);
     if (row === null) throw new NotFound('project');
-    return present(row);
+    return presentWithBudgets(this.sql, actor.orgId, row);
   }
 
-  async create(actor: Actor, name: string): Promise<Project> {
+  async create(actor: Actor, name: string): Promise<ProjectWithBudgets> {
     return this.sql.begin(async (tx) => {
       const row = await insertProjectWithFreeSlug(tx, actor.orgId, name);
       await recordAudit(tx, actor, 'project.create', { type: 'project', id: row.id }, { name: [null, name] });
-      return present(row);
+      return presentWithBudgets(tx, actor.orgId, row);
     });
   }
 
-  async update(actor: Actor, id: string, patch: ProjectPatch): Promise<Project> {
+  async update(actor: Actor, id: string, patch: ProjectPatch): Promise<ProjectWithBudgets> {
+    validateAgentDefaults(patch.agentDefaults);
     return this.sql.begin(async (tx) => {
-      const before = await store.loadProject(tx, actor.orgId, id);
+      const before = await store.lockProject(tx, actor.orgId, id);
       if (before === null) throw new NotFound('project');
-      const row = await store.updateProject(tx, actor.orgId, id, { ...before, ...patch });
+      const scope = { orgId: actor.orgId, scope: 'project', id } as const;
+      const budgets = await loadBudgets(tx, scope, before);
+      const plan = planBudgetChange(patch, budgets);
+      const { budgetCentsMonthly } = plan.columns;
+      const row = await store.updateProject(tx, actor.orgId, id, { ...before, ...patch, budgetCentsMonthly });
       if (row === null) throw new NotFound('project');
-      const fields = Object.keys(patch) as (keyof ProjectPatch)[];
-      const changes = Object.fromEntries(fields.map((field) => [field, [before[field], row[field]] as const]));
+      const hasNewRows = await writeBudgetRows(tx, scope, plan, budgets);
+      const fields = Object.keys(patch).filter((field) => field !== 'budgets') as Exclude<
+        keyof ProjectPatch,
+        'budgets'
+      >[];
+      const changes = Object.fromEntries(
+        fields.map((field) => [field, [before[field] as JSONValue, row[field] as JSONValue] as const]),
+      );
+      if (patch.budgets !== undefined)
+        changes.budgets = [auditedBudgets(budgets), auditedBudgets(await loadBudgets(tx, scope, row))];
       await recordAudit(tx, actor, 'project.update', { type: 'project', id }, changes);
-      if (patch.budgetCentsMonthly !== undefined) await publishInvalidations(tx, [{ kind: 'project', id }]);
-      return present(row);
+      if (hasNewRows) await recheckBudgetRows(tx, scope);
+      if (hasNewRows || budgetCentsMonthly !== before.budgetCentsMonthly)
+        await publishInvalidations(tx, [{ kind: 'project', id }]);
+      return presentWithBudgets(tx, actor.orgId, row);
     });
   }
 
@@ -73,4 +98,17 @@ export async function insertProjectWithFreeSlug(tx: Tx, orgId: string, name: str
   return store.insertProject(tx, { id: uuidv7(Date.now()), orgId, name, slug });
 }
 
-const present = (row: store.ProjectRow): Project => ({ ...row, createdAt: row.createdAt.toISOString() });
+const present = ({ agentDefaults: _, ...row }: store.ProjectRow): Project => ({
+  ...row,
+  createdAt: row.createdAt.toISOString(),
+});
+
+async function presentWithBudgets(sql: Sql | Tx, orgId: string, row: store.ProjectRow): Promise<ProjectWithBudgets> {
+  const scope = { orgId, scope: 'project', id: row.id } as const;
+  const budgets = await loadBudgets(sql, scope, row);
+  return {
+    ...present(row),
+    agentDefaults: row.agentDefaults,
+    budgets: presentBudgets(budgets, await loadMonthNanos(sql, scope), Date.now()),
+  };
+}

@@ -1,3 +1,4 @@
+import { type AgentDefaults, agentDefaultsValue } from '../budgets/agent-defaults.js';
 import { containsPattern } from '../db/like-pattern.js';
 import { orderBy, type Sorting } from '../db/order-by.js';
 import type { Sql, Tx } from '../db/postgres-client.js';
@@ -9,8 +10,12 @@ export interface ProjectRow {
   readonly slug: string;
   /** US cents; null: no budget. */
   readonly budgetCentsMonthly: number | null;
+  readonly agentDefaults: AgentDefaults | null;
   readonly createdAt: Date;
 }
+
+const columns = (sql: Sql | Tx) => sql`
+  id, name, slug, budget_cents_monthly as "budgetCentsMonthly", agent_defaults as "agentDefaults", created_at as "createdAt"`;
 
 interface ProjectFilter extends Sorting<'createdAt' | 'name'> {
   readonly search?: string;
@@ -30,7 +35,7 @@ export async function listProjects(
   const where = sql`org_id = ${orgId} ${onlyId === null ? sql`` : sql`and id = ${onlyId}`}
     ${search === '' ? sql`` : sql`and (name ilike ${like} or slug ilike ${like})`}`;
   const rows = await sql<ProjectRow[]>`
-    select id, name, slug, budget_cents_monthly as "budgetCentsMonthly", created_at as "createdAt" from projects
+    select ${columns(sql)} from projects
      where ${where} ${orderBy(sql, ORDER, sorting)} limit ${page.limit} offset ${page.offset}`;
   const [count] = await sql<{ total: number }[]>`select count(*) as total from projects where ${where}`;
   return { rows, total: count!.total };
@@ -38,7 +43,7 @@ export async function listProjects(
 
 export async function loadProject(sql: Sql | Tx, orgId: string, id: string): Promise<ProjectRow | null> {
   const [row] = await sql<ProjectRow[]>`
-    select id, name, slug, budget_cents_monthly as "budgetCentsMonthly", created_at as "createdAt" from projects where org_id = ${orgId} and id = ${id}`;
+    select ${columns(sql)} from projects where org_id = ${orgId} and id = ${id}`;
   return row ?? null;
 }
 
@@ -49,7 +54,7 @@ export async function insertProject(
   const [row] = await tx<ProjectRow[]>`
     insert into projects (id, org_id, name, slug)
     values (${project.id}, ${project.orgId}, ${project.name}, ${project.slug})
-    returning id, name, slug, budget_cents_monthly as "budgetCentsMonthly", created_at as "createdAt"`;
+    returning ${columns(tx)}`;
   return row!;
 }
 
@@ -57,12 +62,20 @@ export async function updateProject(
   tx: Tx,
   orgId: string,
   id: string,
-  { name, budgetCentsMonthly }: Pick<ProjectRow, 'name' | 'budgetCentsMonthly'>,
+  { name, budgetCentsMonthly, agentDefaults }: Pick<ProjectRow, 'name' | 'budgetCentsMonthly' | 'agentDefaults'>,
 ): Promise<ProjectRow | null> {
   const [row] = await tx<ProjectRow[]>`
-    update projects set name = ${name}, budget_cents_monthly = ${budgetCentsMonthly}
+    update projects set name = ${name}, budget_cents_monthly = ${budgetCentsMonthly},
+           agent_defaults = ${agentDefaultsValue(tx, agentDefaults)}
      where org_id = ${orgId} and id = ${id}
-    returning id, name, slug, budget_cents_monthly as "budgetCentsMonthly", created_at as "createdAt"`;
+    returning ${columns(tx)}`;
+  return row ?? null;
+}
+
+/** Serializes changes of one project. */
+export async function lockProject(tx: Tx, orgId: string, id: string): Promise<ProjectRow | null> {
+  const [row] = await tx<ProjectRow[]>`
+    select ${columns(tx)} from projects where org_id = ${orgId} and id = ${id} for no key update`;
   return row ?? null;
 }
 

@@ -4,10 +4,10 @@
  */
 import { ConfigError, EnvReader } from '@acg/base/env-reader';
 import { maskSecrets } from '@acg/base/log';
-import { readMasterKeys } from '../config.js';
 import { readDatabaseUrl } from '../db/database-url.js';
 import { openPool } from '../db/postgres-client.js';
 import { Vault } from '../vault/aes-gcm-vault.js';
+import { MasterKeyUnwrapper, readMasterKeyRing } from '../vault/key-services/master-key-ring.js';
 import { checkMasterKeys } from '../vault/master-key-check.js';
 import { reencryptAll } from '../vault/reencrypt.js';
 
@@ -18,9 +18,9 @@ const EXIT_UNREADABLE = 65;
 async function rotateMasterKey(): Promise<void> {
   const read = new EnvReader(process.env);
   const url = readDatabaseUrl(read, 'the postgres:// URL of the running gateway');
-  const keys = readMasterKeys(read);
+  const ring = readMasterKeyRing(read);
   read.throwIfInvalid();
-  const vault = new Vault(keys);
+  const vault = new Vault(await new MasterKeyUnwrapper().unwrapAll(ring));
   const sql = openPool(url, { connectionsMax: 1, applicationName: 'acg-rotate-master-key' });
   try {
     await checkMasterKeys(sql, vault);

@@ -4,6 +4,7 @@ import type { IRejectedCall } from '@acg/proto/messages';
 import type { AgentContext } from '../context/agent-context.js';
 import type { Rejection } from '../rejection/rejections.js';
 import type { Exchange } from './exchange.js';
+import { findCalledTool } from './mcp-call.js';
 import { redactAndTruncatePath, redactGatewayTokens } from './redact-gateway-tokens.js';
 
 const MODEL_CHARS_MAX = 200;
@@ -16,8 +17,6 @@ export function describeRejectedCall(
   clientAddress: string,
 ): IRejectedCall {
   const { access, admission, metering, request } = exchange;
-  const message = admission.mcp?.message ?? null;
-  const tool = message?.method === 'tools/call' ? (message.name ?? '') : '';
   const model = admission.bodyModels?.[0] ?? metering.requestModel ?? '';
   return {
     id: request.id,
@@ -27,7 +26,7 @@ export function describeRejectedCall(
     method: request.method,
     path: redactAndTruncatePath(access.target?.providerPath ?? request.rawPath),
     model: redactGatewayTokens(model).slice(0, MODEL_CHARS_MAX),
-    tool: redactGatewayTokens(tool).slice(0, MODEL_CHARS_MAX),
+    tool: redactGatewayTokens(findCalledTool(exchange.admission.mcp)).slice(0, MODEL_CHARS_MAX),
     clientNetwork: toClientNetworkKey(clientAddress),
   };
 }

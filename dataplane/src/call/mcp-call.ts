@@ -59,3 +59,9 @@ export function toMcpServerHeaders(headers: readonly string[], { sessionId }: Mc
   }
   return out;
 }
+
+/** The tool that a call names; `''`: none, or no call to an MCP server. */
+export function findCalledTool(call: McpCall | null): string {
+  const message = call?.message ?? null;
+  return message !== null && message.method === 'tools/call' ? (message.name ?? '') : '';
+}

@@ -1,12 +1,15 @@
 /** Calls to MCP servers, over the wire: rejections as JSON-RPC errors, reduced lists, sessions, listening streams. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { McpNameRules } from '@acg/base/policy/call-rule-source';
+import type { CallPolicy, McpNameRules } from '@acg/base/policy/call-rule-source';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { CallCostCalculator } from '../pricing/call-cost-calculator.js';
+import { ProviderMetering } from './provider-metering.js';
 import { createContext, createUpstream, GATEWAY_TOKEN, ProxyFixture } from './testing/proxy-fixture.js';
 import { waitUntil } from './testing/raw-peer-fixture.js';
 
 const KIB = 1024;
+const OPTIONS = { editedBodyBytesMax: 64 * KIB, editedBodiesBytesMax: 16 * KIB * KIB, inflightMax: 32 };
 const SESSION = 'server-session-1';
 
 interface SeenRequest {
@@ -43,11 +46,7 @@ beforeEach(async () => {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  gateway = await ProxyFixture.start(createContext([]), {
-    editedBodyBytesMax: 64 * KIB,
-    editedBodiesBytesMax: 16 * KIB * KIB,
-    inflightMax: 32,
-  });
+  gateway = await ProxyFixture.start(createContext([]), OPTIONS);
   allow(null);
 });
 
@@ -57,11 +56,26 @@ afterEach(async () => {
   server.close();
 });
 
-function allow(rules: Partial<McpNameRules> | null, agentId = 'agent-1'): void {
+function createMeteringWithToolPrices(): ProviderMetering {
+  const prices = new CallCostCalculator(Date.now);
+  prices.replaceOverrides({
+    prices: [
+      { provider: 'mcp/openai', model: 'delete_issue', perRequestNanos: 20_000_000, chargesErrors: false },
+      { provider: 'mcp/openai', model: '*', perRequestNanos: 1_000_000, chargesErrors: false },
+    ],
+  });
+  return new ProviderMetering(prices, { appendDeferredUsage: () => undefined }, 1000);
+}
+
+function allow(
+  rules: Partial<McpNameRules> | null,
+  agentId = 'agent-1',
+  more: Pick<CallPolicy, 'toolLimits'> = {},
+): void {
   const mcp = rules === null ? {} : { mcp: { tools: null, resources: null, prompts: null, ...rules } };
   const upstream = createUpstream(origin, {
     usageFormat: 'mcp',
-    policy: { closed: false, calls: null, models: null, ...mcp },
+    policy: { closed: false, calls: null, models: null, ...mcp, ...more },
   });
   const mcpSessionKey = `key of ${agentId}`;
   gateway.lookup = { context: createContext([upstream], { agentId, mcpSessionKey }), rejection: null };
@@ -107,6 +121,33 @@ test('mcp call: an allowed tool is forwarded byte for byte, a denied one looks u
   expect(seen).toHaveLength(1);
   expect(gateway.admissions).toHaveLength(1);
   expect(gateway.rejections).toEqual(['openai denied_tool', 'openai denied_tool']);
+});
+
+test('mcp call: a tool is admitted under its limit and booked at its price, other requests are not', async () => {
+  await gateway.stop();
+  gateway = await ProxyFixture.start(createContext([]), OPTIONS, createMeteringWithToolPrices());
+  allow(null, 'agent-1', { toolLimits: [{ tool: 'delete_*', rpm: 2 }] });
+  answer = ({ body }, res) => {
+    const isError = JSON.parse(body).params?.name === 'broken';
+    respond(res, resultOf(body, isError ? { content: [], isError } : { content: [] }));
+  };
+  for (const body of [callTool('Delete_Issue'), callTool('read_issue'), callTool('broken'), listTools()])
+    await (await post(body)).text();
+  await waitUntil(() => gateway.records.length === 4);
+  expect(gateway.admissions.map(({ toolRate }) => toolRate)).toEqual([
+    { pattern: 'delete_*', rpm: 2 },
+    null,
+    null,
+    null,
+  ]);
+  expect(
+    gateway.records.map(({ tool, costNanos, priceSource, model }) => [tool, costNanos, priceSource, model]),
+  ).toEqual([
+    ['Delete_Issue', 20_000_000, 'per_request', ''],
+    ['read_issue', 1_000_000, 'per_request', ''],
+    ['broken', 0, 'none', ''],
+    ['', 0, 'none', ''],
+  ]);
 });
 
 test.each([

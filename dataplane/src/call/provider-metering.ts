@@ -5,7 +5,11 @@ import { parseModelFromPath } from '@acg/base/policy/parse-model-from-path';
 import { calendarWindowAt } from '../limits/calendar-window.js';
 import { estimateAbortedCall } from '../metering/aborted-call-usage.js';
 import { createMeter, needsWholeResponse } from '../metering/create-meter.js';
-import type { DeferredUsageReading, UsageReading } from '../metering/reading/response-usage-meter-interface.js';
+import type {
+  DeferredUsageReading,
+  PricedToolCall,
+  UsageReading,
+} from '../metering/reading/response-usage-meter-interface.js';
 import { isImagePath, isSpeechPath, normalizePath } from '../metering/reading/token-estimates.js';
 import { StreamUsageFilter } from '../metering/stream-usage/remove-added-usage-event.js';
 import {
@@ -13,13 +17,14 @@ import {
   canRequestStreamUsage,
   shouldRequestStreamUsage,
 } from '../metering/stream-usage/request-stream-usage.js';
-import type { CallCost, CallCostCalculator } from '../pricing/call-cost-calculator.js';
+import { type CallCost, type CallCostCalculator, toPerRequestCost } from '../pricing/call-cost-calculator.js';
 import type { MaxCostInput } from '../pricing/max-cost.js';
 import { type RequestFacts, RequestScanner, scanRequest } from '../scan/request-scanner.js';
 import type { ResponseHead } from '../upstream/filter-response-head.js';
 import type { CallMetering } from './call-metering-interface.js';
 import { DeferredUsageCollector, type DeferredUsageSink } from './deferred-usage-collector.js';
 import type { Exchange, RoutedExchange } from './exchange.js';
+import { findCalledTool } from './mcp-call.js';
 import type { BodyEdit } from './response-plan-types.js';
 
 export class ProviderMetering implements CallMetering {
@@ -90,6 +95,7 @@ export class ProviderMetering implements CallMetering {
       tokensOutMax: exchange.admission.reservedOutput?.isStatedByRequest
         ? exchange.admission.reservedOutput.tokens
         : null,
+      toolCall: this.#findPricedToolCall(exchange),
       onDeferredUsage: mayHoldDeferredUsage(exchange) ? (line) => this.#addDeferredUsage(exchange, line) : null,
     });
     // A compressed response cannot be edited, so the caller sees the usage event that it did not ask for.
@@ -125,11 +131,35 @@ export class ProviderMetering implements CallMetering {
     exchange.metering.deferredUsage.add(line, costNanos, source);
   }
 
+  /** Null: the call names no tool of an MCP server, or one without a price. */
+  #findPricedToolCall(exchange: RoutedExchange): PricedToolCall | null {
+    const tool = findCalledTool(exchange.admission.mcp);
+    const price = tool === '' ? null : this.#prices.findToolPrice(exchange.routed.upstream.providerSlug, tool);
+    const idText = exchange.admission.mcp?.message?.idText ?? null;
+    return price === null || idText === null ? null : { idText, chargesErrors: price.chargesErrors };
+  }
+
   maxCostNanos(exchange: RoutedExchange, call: MaxCostInput): number {
+    if (exchange.admission.mcp !== null) return this.#toolNanos(exchange) ?? this.#requestNanos(exchange, call);
     return this.#prices.calculateMaxCostNanos(exchange.routed.upstream, call);
   }
 
+  /** Null: no price for the tool that the call names. */
+  #toolNanos(exchange: RoutedExchange): number | null {
+    const tool = findCalledTool(exchange.admission.mcp);
+    return tool === ''
+      ? null
+      : (this.#prices.findToolPrice(exchange.routed.upstream.providerSlug, tool)?.nanos ?? null);
+  }
+
+  /** A request to an MCP server is one unit. */
+  #requestNanos({ routed: { upstream } }: RoutedExchange, call: MaxCostInput): number {
+    return this.#prices.calculateMaxCostNanos(upstream, { ...call, units: 1 });
+  }
+
   priceUsage(exchange: RoutedExchange, reading: UsageReading): CallCost {
+    const toolNanos = this.#toolNanos(exchange);
+    if (toolNanos !== null) return toPerRequestCost(toolNanos * reading.extras.units);
     return this.#prices.calculateCost({ upstream: exchange.routed.upstream, reading });
   }
 }

@@ -10,6 +10,7 @@ import type { UsageReading } from '../metering/reading/response-usage-meter-inte
 import type { CallCost } from '../pricing/call-cost-calculator.js';
 import type { CallMetering } from './call-metering-interface.js';
 import type { RoutedExchange } from './exchange.js';
+import { findCalledTool } from './mcp-call.js';
 import type { PendingDecodes } from './pending-decodes.js';
 import { redactAndTruncatePath, redactGatewayTokens } from './redact-gateway-tokens.js';
 
@@ -179,7 +180,7 @@ function buildUsageRecord(exchange: RoutedExchange, reading: UsageReading | null
     model: redactGatewayTokens(
       exchange.metering.deferredUsage?.model ?? reading?.model ?? exchange.metering.requestModel ?? '',
     ),
-    tool: redactGatewayTokens(findTool(exchange)),
+    tool: redactGatewayTokens(findCalledTool(exchange.admission.mcp)),
     tokensInUncached: reading?.tokensInUncached ?? 0,
     tokensCacheRead: reading?.tokensCacheRead ?? 0,
     tokensCacheWrite: reading?.tokensCacheWrite ?? 0,
@@ -203,18 +204,17 @@ function buildUsageRecord(exchange: RoutedExchange, reading: UsageReading | null
     month:
       exchange.admission.result === null ? '' : calendarWindowAt('month', exchange.admission.result.admittedAtSec).name,
     lined: exchange.metering.deferredUsage !== null,
+    tags: '',
+    runId: '',
+    day: '',
+    budgetRows: '',
+    wouldReject: '',
   };
   const statedCostNanos = reading?.extras.statedCostNanos ?? null;
   if (statedCostNanos !== null) record.statedCostNanos = statedCostNanos;
   if (exchange.upstreamCall.respondedAtPerfMs > 0)
     record.ttfbMs = Math.round(exchange.upstreamCall.respondedAtPerfMs - exchange.request.startedAtPerfMs);
   return record;
-}
-
-/** The tool of an MCP server that the call names; `''`: none. */
-function findTool({ admission: { mcp } }: RoutedExchange): string {
-  const message = mcp?.message ?? null;
-  return message !== null && message.method === 'tools/call' ? (message.name ?? '') : '';
 }
 
 /** Reads the caller's trace context; the control plane validates it. */

@@ -142,7 +142,7 @@ const decodeUsageRules = (rules: readonly IUsageRule[]) =>
     format: requireOneOf(format, USAGE_FORMATS, 'usage_format'),
   }));
 
-function decodePolicy({ closed, calls, models, tools, resources, prompts }: ICallPolicy): CallPolicy {
+function decodePolicy({ closed, calls, models, tools, resources, prompts, toolLimits }: ICallPolicy): CallPolicy {
   return {
     closed: closed ?? false,
     calls: calls ? (calls.patterns ?? []) : null,
@@ -155,6 +155,9 @@ function decodePolicy({ closed, calls, models, tools, resources, prompts }: ICal
             prompts: decodePatterns(prompts),
           },
         }
+      : {}),
+    ...(toolLimits?.length
+      ? { toolLimits: toolLimits.map(({ tool, rpm }) => ({ tool: tool ?? '', rpm: rpm ?? 0 })) }
       : {}),
   };
 }

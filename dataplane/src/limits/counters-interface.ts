@@ -13,16 +13,27 @@ export interface AdmissionRequest {
   readonly providerSlug: string;
   /** Maximum cost of the request in nano-dollars, reserved until it is settled; 0 = no reservation. */
   readonly reservationNanos: number;
+  /** Absent or null: no limit for the tool that the request names. */
+  readonly toolRate?: ToolRate | null;
+}
+
+/** A limit for tools of an MCP server, counted for each agent and provider beside their other limits. */
+export interface ToolRate {
+  /** The tools, as the policy writes them; names the window. */
+  readonly pattern: string;
+  /** Requests in any 60 s. */
+  readonly rpm: number;
 }
 
 type AdmissionOutcome =
   | 'admitted' // one request consumed in every window; the reservation is taken
   | 'unchecked' // the store is unavailable: admitted without consuming anything
+  | 'tool_rpm' // rejected by the limit for its tool
   | LimitType; // rejected by this limit
 
 export interface Admission {
   readonly outcome: AdmissionOutcome;
-  /** Row of the limit table that rejected the request; -1 = none. */
+  /** Row of the limit table that rejected the request; TOOL_RATE_ROW; -1 = none. */
   readonly rejectedByRow: number;
   /** When the rejecting check admits the next request, Unix seconds; 0 when admitted. */
   readonly retryAtSec: number;
@@ -96,6 +107,8 @@ export interface CountersMetrics {
   countUnchecked(count: number): void;
   /** State change: whether limits are enforced from now on. */
   setEnforcing(enforcing: boolean): void;
+  /** Whether a server of the store may evict keys when its memory is full. */
+  setEvictable(isEvictable: boolean): void;
   /** Time from sending a store call to its reply, ms. */
   observeStoreLatency(ms: number): void;
 }

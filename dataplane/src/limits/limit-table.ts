@@ -24,6 +24,9 @@ export function findLimitRow(type: LimitType, scope: LimitScope): number {
   return rowIndex;
 }
 
+/** Stands for the limit of a tool, which is no row of the table; checked after the request windows. */
+export const TOOL_RATE_ROW = -2;
+
 export const RPM_ROW = findLimitRow('rpm', 'agent_provider');
 export const RPD_ROW = findLimitRow('rpd', 'agent_provider');
 export const TPM_ROW = findLimitRow('tpm', 'agent_provider');

@@ -5,6 +5,7 @@
 
 import { matchesWildcard } from '@acg/base/policy/call-pattern';
 import type { CallPolicy, McpNameRules, ModelPatterns } from '@acg/base/policy/call-rule-source';
+import { foldMcpName } from '@acg/base/policy/fold-mcp-name';
 import type { McpMessage } from './mcp-message-reader.js';
 
 /** Members of a list result that the policy filters, and the member that names each item. */
@@ -48,12 +49,12 @@ class NameRule {
 
   constructor({ allow, deny }: ModelPatterns) {
     this.#allow = allow === null ? null : allow.map((pattern) => pattern.split('*'));
-    this.#deny = deny.map((pattern) => fold(pattern).split('*'));
+    this.#deny = deny.map((pattern) => foldMcpName(pattern).split('*'));
   }
 
   allows(name: string): boolean {
     if (name.length > NAME_CHARS_MAX || NEVER_IN_NAMES.test(name)) return false;
-    const folded = fold(name);
+    const folded = foldMcpName(name);
     if (this.#deny.some((pieces) => matchesWildcard(pieces, folded))) return false;
     return this.#allow === null || this.#allow.some((pieces) => matchesWildcard(pieces, name));
   }
@@ -64,8 +65,6 @@ class NameRule {
     return !RESOLVED_IN_URIS.test(decoded) && this.allows(uri) && (decoded === uri || this.allows(decoded));
   }
 }
-
-const fold = (text: string): string => text.normalize('NFKC').toLowerCase();
 
 export class McpPolicy {
   readonly #tools: NameRule | null;

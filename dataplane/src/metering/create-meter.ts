@@ -21,6 +21,7 @@ import { AnthropicUsageReader } from './providers/anthropic-usage-reader.js';
 import { BedrockUsageReader } from './providers/bedrock-usage-reader.js';
 import { CohereUsageReader } from './providers/cohere-usage-reader.js';
 import { GeminiUsageReader } from './providers/gemini-usage-reader.js';
+import { McpResultMeter } from './providers/mcp-result-meter.js';
 import { OpenAiUsageReader } from './providers/openai-usage-reader.js';
 import { ResendMeter } from './providers/resend-meter.js';
 import { createEmptyCounts } from './reading/provider-usage-to-token-counts.js';
@@ -50,6 +51,12 @@ export function createMeter(options: MeterOptions): UsageMeter {
       return createBodyMeter(options, new CohereUsageReader());
     case 'resend':
       return withDecoder(options, new ResendMeter(options));
+    case 'mcp': {
+      const { toolCall = null } = options;
+      if (toolCall === null) return new NoUsageMeter(options, 1);
+      const isEventStream = parseMediaType(options.contentType) === 'text/event-stream';
+      return withDecoder(options, new McpResultMeter(toolCall, isEventStream));
+    }
     default:
       return new NoUsageMeter(options, 1);
   }

@@ -87,6 +87,7 @@ export class Metrics implements CallMetrics, CountersMetrics {
   readonly #storeLatency: HistogramCell;
   readonly #resolves: HistogramSeries;
   readonly #providers = new Map<string, ProviderCells>();
+  #isEvictable = false;
   /** Responses that are being streamed. */
   streams = 0;
 
@@ -210,6 +211,12 @@ export class Metrics implements CallMetrics, CountersMetrics {
       'min',
     );
     gauge(
+      'gateway_counters_evictable',
+      '1 while Redis may evict the keys of limits: its maxmemory-policy is not noeviction',
+      () => Number(this.#isEvictable),
+      'max',
+    );
+    gauge(
       'gateway_spool_bytes',
       'Bytes of usage that the ledger has not acknowledged',
       () => sources.spool().bytesUnacknowledged,
@@ -300,6 +307,10 @@ export class Metrics implements CallMetrics, CountersMetrics {
   }
 
   setEnforcing(): void {}
+
+  setEvictable(isEvictable: boolean): void {
+    this.#isEvictable = isEvictable;
+  }
 
   observeStoreLatency(ms: number): void {
     this.#storeLatency.observe(ms / 1000);

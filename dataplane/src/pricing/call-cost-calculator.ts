@@ -16,6 +16,19 @@ export interface CallCost {
   readonly source: PriceSource;
 }
 
+/** Price of one call of a tool. */
+interface ToolPrice {
+  /** Integer nano-dollars. */
+  readonly nanos: number;
+  /** A result with `isError: true` costs the same. */
+  readonly chargesErrors: boolean;
+}
+
+export const toPerRequestCost = (costNanos: number): CallCost => ({
+  costNanos,
+  source: costNanos > 0 ? 'per_request' : 'none',
+});
+
 interface PriceQuery {
   readonly upstream: PricedUpstream;
   readonly reading: UsageReading;
@@ -44,11 +57,18 @@ export class CallCostCalculator {
     this.#list.replaceOverrides(prices.length > 0 ? prices : (book.overrides ?? []).map(toPriceOverride));
   }
 
+  /** The operator's price of a tool of an MCP server; null: it has none. */
+  findToolPrice(providerSlug: string, tool: string): ToolPrice | null {
+    const price = this.#list.findToolPrice(providerSlug, tool);
+    if (price === null) return null;
+    return { nanos: price.perRequestNanos ?? 0, chargesErrors: price.chargesErrors === true };
+  }
+
   calculateCost(query: PriceQuery): CallCost {
     const { upstream, reading } = query;
     const perRequestNanos = this.#list.perRequestNanos(upstream, reading.model) * reading.extras.units;
     const plan = reading.source === 'none' ? null : this.#list.findPlan(upstream, reading.model ?? '');
-    if (plan === null) return { costNanos: perRequestNanos, source: perRequestNanos > 0 ? 'per_request' : 'none' };
+    if (plan === null) return toPerRequestCost(perRequestNanos);
     const imageNanos = this.#imageCostNanos(upstream, reading);
     return {
       costNanos: perRequestNanos + calculateUsageCostNanos(plan, reading) + imageNanos,

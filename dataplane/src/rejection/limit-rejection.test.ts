@@ -1,7 +1,7 @@
 import { NANOS_PER_CENT } from '@acg/base/time-and-money-units';
 import { expect, test } from 'vitest';
 import { ADMITTED, createRejectedAdmission } from '../call/testing/proxy-fixture.js';
-import { LIMIT_TABLE } from '../limits/limit-table.js';
+import { LIMIT_TABLE, TOOL_RATE_ROW } from '../limits/limit-table.js';
 import { createTestLimits } from '../limits/testing/agent-limits-fixture.js';
 import { createLimitRejection } from './limit-rejection.js';
 
@@ -109,3 +109,20 @@ test.each(LIMIT_TABLE.filter(({ unit }) => unit === 'cents'))(
     expect(reasons).toEqual([reason, reason]);
   },
 );
+
+test('limit rejections: the limit of a tool names the tools, and has its own reason', () => {
+  const admission = { ...createRejectedAdmission('rpm', 1_900_000_030), rejectedByRow: TOOL_RATE_ROW };
+  const rejection = createLimitRejection(admission, limits, 1_900_000_000_500, { pattern: 'delete_*', rpm: 3 })!;
+  expect(rejection).toMatchObject({ status: 429, reason: 'rpm_tool' });
+  expect(JSON.parse(rejection.body)).toEqual({
+    error: rejection.message,
+    message: rejection.message,
+    limitType: 'rpm',
+    scope: 'tool',
+    tool: 'delete_*',
+    limit: 3,
+    remaining: 0,
+    resetAt: 1_900_000_030,
+  });
+  expect(rejection.headers).toEqual(expect.arrayContaining(['x-ratelimit-limit', '3', 'retry-after', '30']));
+});

@@ -1,8 +1,15 @@
 /** Builds the 429 rejection for each row of the limit table. */
 import { rejectionReason } from '@acg/base/limit-definitions';
 import { NANOS_PER_CENT } from '@acg/base/time-and-money-units';
-import type { Admission } from '../limits/counters-interface.js';
-import { LIMIT_TABLE, type LimitRow, type LimitValues, toDisplayValue } from '../limits/limit-table.js';
+import type { Admission, ToolRate } from '../limits/counters-interface.js';
+import {
+  LIMIT_TABLE,
+  type LimitRow,
+  type LimitValues,
+  RPM_ROW,
+  TOOL_RATE_ROW,
+  toDisplayValue,
+} from '../limits/limit-table.js';
 import {
   computeRetryAfterSec,
   NO_RETRY_HEADERS,
@@ -15,8 +22,14 @@ import {
 const RETRY_AFTER_SEC_MAX = 60;
 
 /** Null: the call was admitted. */
-export function createLimitRejection(admission: Admission, limits: LimitValues, nowMs: number): Rejection | null {
+export function createLimitRejection(
+  admission: Admission,
+  limits: LimitValues,
+  nowMs: number,
+  toolRate: ToolRate | null = null,
+): Rejection | null {
   const { rejectedByRow: refusedBy } = admission;
+  if (refusedBy === TOOL_RATE_ROW) return createToolRateRejection(toolRate!, admission.retryAtSec, nowMs);
   if (refusedBy < 0) return null;
   const row = LIMIT_TABLE[refusedBy]!;
   const limit = toDisplayValue(row, limits[refusedBy]!) ?? 0;
@@ -38,6 +51,15 @@ function createRateLimitRejection(row: LimitRow, limit: number, resetAt: number,
     headers.push('retry-after', String(computeRetryAfterSec(resetAt, nowMs, RETRY_AFTER_SEC_MAX)));
   else headers.push(...NO_RETRY_HEADERS);
   return buildLimitRejection(row, { limitType: row.type, limit, remaining: 0, resetAt }, headers);
+}
+
+const TOOL_RATE_MESSAGE = 'Rate limit exceeded: too many requests for this tool in a minute.';
+
+function createToolRateRejection({ pattern, rpm }: ToolRate, resetAt: number, nowMs: number): Rejection {
+  const row = LIMIT_TABLE[RPM_ROW]!;
+  const { headers } = createRateLimitRejection(row, rpm, resetAt, nowMs);
+  const facts = { limitType: row.type, scope: 'tool', tool: pattern, limit: rpm, remaining: 0, resetAt };
+  return { ...buildLimitRejection(row, facts, headers, TOOL_RATE_MESSAGE), reason: 'rpm_tool' };
 }
 
 /** Sends no X-RateLimit-* headers. Only a reservation that other reservations block may succeed soon. */

@@ -71,6 +71,8 @@ test('GET /v1/agents/:id returns every field of the agent', async () => {
       budgetMode: 'soft',
       holdMaxOutputTokens: 4_096,
       onStoreLoss: 'allow',
+      budgets: [{ window: 'month', cents: 0, models: [], mode: 'soft', spentCents: 0, resetAt: TIMESTAMP }],
+      auditLimits: [],
       createdAt: TIMESTAMP,
     },
   });

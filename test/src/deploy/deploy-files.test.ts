@@ -26,6 +26,7 @@ const settings = new Set(
   [
     'controlplane/src/config.ts',
     'controlplane/src/db/database-url.ts',
+    'controlplane/src/vault/key-services/master-key-ring.ts',
     'dataplane/src/config.ts',
     'proto/src/link-tls-or-shared-secret.ts',
     'base/src/env-reader.ts',

@@ -49,8 +49,14 @@ async function readCostNanos({ agentId }: Ids): Promise<number> {
 
 const ITEM_KINDS: Readonly<Record<string, ItemKind>> = {
   records: {
-    one: (of) => ({ records: [usageRecord({ ...of, costNanos: COST })] }),
+    one: (of) => ({
+      records: [usageRecord({ ...of, costNanos: COST, budgetRows: `${of.agentId}@2026-11-28` })],
+    }),
     counted: async (of) => {
+      const ofRow = await readSum(
+        db().sql`select sum(spent_nanos)::float8 as n from budget_spend where budget_id = ${of.agentId}`,
+      );
+      expect(ofRow / COST).toBe(await readCostNanos(of));
       const requests = await readSum(
         db().sql`select sum(requests)::float8 as n from usage_hourly where agent_id = ${of.agentId}`,
       );

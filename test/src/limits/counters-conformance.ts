@@ -8,6 +8,7 @@ import {
   RPD_ROW,
   RPM_ROW,
   scopeTag,
+  TOOL_RATE_ROW,
   type WindowLengthsMs,
 } from '@acg/dataplane/limits/limit-table';
 import { createTestLimits, type TestLimitsOptions } from '@acg/dataplane/limits/testing/agent-limits-fixture';
@@ -90,6 +91,41 @@ export function describeCountersContract(name: string, subject: () => CountersUn
       expect(rejected.retryAtSec).toBeGreaterThanOrEqual(Math.ceil((before + DAY_MS) / 1000));
       expect(rejected.retryAtSec).toBeLessThanOrEqual(Math.ceil((after + DAY_MS) / 1000));
       expect((await admit(counters, ask({ rpdLimit: 3 }))).rpmRemaining).toBe(57);
+    });
+
+    test('tool: a limit of its own within that of the provider; what one of both rejects counts in neither', async () => {
+      const toolRate = { pattern: 'delete_*', rpm: 2 };
+      const before = await subject().nowMs();
+      const answers = await Promise.all(
+        Array.from({ length: 4 }, () => admit(counters, ask({ rpmLimit: 4, toolRate }))),
+      );
+      const after = await subject().nowMs();
+      expect(answers.map(({ outcome }) => outcome)).toEqual(['admitted', 'admitted', 'tool_rpm', 'tool_rpm']);
+      expect(answers[2]).toMatchObject({ rejectedByRow: TOOL_RATE_ROW, rpmRemaining: 2 });
+      expect(answers[2]!.retryAtSec).toBeGreaterThanOrEqual(Math.ceil((before + 60_000) / 1000));
+      expect(answers[2]!.retryAtSec).toBeLessThanOrEqual(Math.ceil((after + 60_000) / 1000));
+      // Another tool, another provider, another agent.
+      const other = { pattern: 'read_*', rpm: 1 };
+      expect(await outcomes(2, ask({ rpmLimit: 4, toolRate: other }))).toEqual(['admitted', 'tool_rpm']);
+      expect(await outcomes(1, ask({ providerSlug: 'other', toolRate }))).toEqual(['admitted']);
+      expect(await outcomes(1, ask({ agentId: newAgentId(), toolRate }))).toEqual(['admitted']);
+      // The provider's limit rejects first, and consumes nothing of the tool's.
+      expect(await outcomes(2, ask({ rpmLimit: 4 }))).toEqual(['admitted', 'rpm']);
+      const third = { pattern: 'x', rpm: 1 };
+      expect(await outcomes(1, ask({ rpmLimit: 4, toolRate: third }))).toEqual(['rpm']);
+      expect(await outcomes(1, ask({ rpmLimit: 5, toolRate: third }))).toEqual(['admitted']);
+      // A raised and a lowered limit of the tool count the same window.
+      expect(await outcomes(2, ask({ toolRate: { ...toolRate, rpm: 3 } }))).toEqual(['admitted', 'tool_rpm']);
+      expect(await outcomes(1, ask({ toolRate: { ...toolRate, rpm: 1 } }))).toEqual(['tool_rpm']);
+      await subject().advance(61_000);
+      expect(await outcomes(2, ask({ toolRate: { ...toolRate, rpm: 1 } }))).toEqual(['admitted', 'tool_rpm']);
+    });
+
+    test('tool: a budget that is spent rejects the call and leaves the minute of the tool', async () => {
+      const toolRate = { pattern: 'a', rpm: 1 };
+      settleSpend(counters, agentId, 10, nowSec);
+      expect(await outcomes(1, ask({ toolRate, budgetNanos: 10 }))).toEqual(['budget']);
+      expect(await outcomes(2, ask({ toolRate, budgetNanos: 11 }))).toEqual(['admitted', 'tool_rpm']);
     });
 
     test('order: rpm before rpd before budget', async () => {

@@ -9,6 +9,7 @@ import type {
   CountersMetrics,
   LimitSnapshot,
   PeekRequest,
+  ToolRate,
 } from '@acg/dataplane/limits/counters-interface';
 import { scopeTag } from '@acg/dataplane/limits/limit-table';
 import { createTestLimits, type TestLimitsOptions } from '@acg/dataplane/limits/testing/agent-limits-fixture';
@@ -31,6 +32,10 @@ export class CountingMetrics implements CountersMetrics {
   setEnforcing(enforcing: boolean): void {
     this.states.push(enforcing);
   }
+  isEvictable = false;
+  setEvictable(isEvictable: boolean): void {
+    this.isEvictable = isEvictable;
+  }
   observeStoreLatency(): void {}
 }
 
@@ -38,16 +43,19 @@ export class CountingMetrics implements CountersMetrics {
 export const createAdmissionRequest = ({
   providerSlug = 'openai',
   reservationNanos = 0,
+  toolRate = null,
   ...limits
 }: TestRequest = {}): AdmissionRequest => ({
   limits: createTestLimits(limits),
   providerSlug,
   reservationNanos,
+  toolRate,
 });
 
 interface TestRequest extends TestLimitsOptions {
   readonly providerSlug?: string;
   readonly reservationNanos?: number;
+  readonly toolRate?: ToolRate | null;
 }
 
 /** Settles a call of the agent with this cost. */

@@ -7,6 +7,7 @@ import { RedisCounters } from '@acg/dataplane/counters/redis/redis-counters';
 import { TPM_ROW } from '@acg/dataplane/limits/limit-table';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RedisServer } from '../fixtures/redis-server.js';
+import { waitUntil } from '../fixtures/wait-until.js';
 import { admit, CountingMetrics, captureLog, createAdmissionRequest, peek, silentLogger } from './counters-fixture.js';
 
 let directory: string;
@@ -153,10 +154,26 @@ test.each([
   await counters.close();
 });
 
-test('redis access: logs a warning at startup about a store that evicts keys', async () => {
+test('redis access: an eviction policy that changes is noticed at the next connection, and logged once', async () => {
   const { log, lines } = captureLog();
-  const counters = new RedisCounters(counterOptions(server.url, caPem), log, new CountingMetrics());
-  await counters.waitForStoreAndCheckEviction();
-  expect(lines).toEqual([expect.stringContaining('Set maxmemory-policy to noeviction')]);
-  await counters.close();
+  const metrics = new CountingMetrics();
+  const counters = new RedisCounters(counterOptions(server.url, caPem), log, metrics);
+  const reconnect = async (policy: string) => {
+    await server.admin.config('SET', 'maxmemory-policy', policy);
+    counters.client.reconnect(0);
+  };
+  try {
+    await counters.waitForStoreAndCheckEviction();
+    expect([metrics.isEvictable, lines]).toEqual([
+      true,
+      [expect.stringContaining('Set maxmemory-policy to noeviction')],
+    ]);
+    await reconnect('noeviction');
+    await waitUntil('the safe policy is known', () => !metrics.isEvictable);
+    await reconnect('volatile-ttl');
+    await waitUntil('the other one is known', () => metrics.isEvictable);
+    expect(lines.filter((line) => line.includes('maxmemory-policy'))).toHaveLength(2);
+  } finally {
+    await counters.close();
+  }
 });

@@ -14,6 +14,8 @@ const EXEMPT_TABLES: Readonly<Record<string, string>> = {
   archive_days: LEDGER_REASON,
   audit_entries: 'the record of what was done',
   billing_accounts: 'an admin key with which only the gateway reads reports; no call of an agent can use it',
+  budget_spend: LEDGER_REASON,
+  budgets: 'limits of agents; they grant nothing',
   booked_files: LEDGER_REASON,
   booked_lines: LEDGER_REASON,
   circuits: 'how providers were doing, and a hold, which ends within a day',

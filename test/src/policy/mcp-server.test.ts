@@ -35,7 +35,10 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   redis = await RedisServer.start();
-  stack = await Stack.start({ redisUrl: redis.url.href });
+  stack = await Stack.start({
+    redisUrl: redis.url.href,
+    prices: { [`mcp/${SLUG}/delete_issue`]: { perRequestUsd: 0.03 } },
+  });
   urls = [(await stack.addDataPlane()).url, (await stack.addDataPlane()).url];
   tenant = await stack.signUpTenant();
   const made = await tenant.call('POST', '/v1/custom-providers', {
@@ -119,4 +122,45 @@ test('mcp server: revocation ends a listening stream', async () => {
   const ended = stream.text().catch(() => 'broken');
   expect((await tenant.call('PATCH', `/v1/agents/${id}/status`, { status: 'revoked' })).status).toBe(200);
   expect(await ended).toBe('broken');
+});
+
+test('mcp server: a tool has a limit of its own over all data planes, and a price that a hard budget reserves', async () => {
+  const toolLimits = [{ tool: 'delete_*', rpm: 2 }];
+  const { id, token } = await createAgent({
+    policy: { [SLUG]: { toolLimits } },
+    budgetCentsMonthly: 5,
+    budgetMode: 'hard',
+  });
+  const call = (name: string, plane: number) =>
+    post(token, { method: 'tools/call', params: { name, arguments: {} } }, {}, plane);
+  const first = await call('delete_issue', 0);
+  expect(await first.json()).toMatchObject({ result: { content: [] } });
+  await waitForCondition(async () => {
+    const { body } = await tenant.call('GET', `/v1/usage/logs?agentId=${id}`);
+    return body.logs.length === 1 && body.logs[0].costCents === 3;
+  }, 'the price of the call');
+  // 3 of 5 cents are spent, and the next call costs 3.
+  const second = await call('delete_issue', 1);
+  expect(second.status).toBe(429);
+  expect(await second.json()).toMatchObject({ limitType: 'budget', spentCents: 3, budgetCents: 5 });
+  expect((await tenant.call('PATCH', `/v1/agents/${id}`, { budgetCentsMonthly: 100 })).status).toBe(200);
+  await waitForCondition(async () => (await call('delete_issue', 1)).status === 200, 'the second call');
+  const third = await call('DELETE_issue', 0);
+  expect(third.status).toBe(429);
+  expect(await third.json()).toMatchObject({ limitType: 'rpm', scope: 'tool', tool: 'delete_*', limit: 2 });
+  expect((await call('read_issue', 0)).status).toBe(200);
+});
+
+test('mcp server: limits of tools are for MCP servers, one for each name', async () => {
+  const { id } = await createAgent();
+  const limit = (slug: string, ...toolLimits: object[]) =>
+    tenant.call('PATCH', `/v1/agents/${id}`, { policy: { [slug]: { toolLimits } } });
+  expect((await limit('openai', { tool: 'a', rpm: 1 })).status).toBe(400);
+  expect((await limit(SLUG, { tool: 'a', rpm: 1 }, { tool: 'A', rpm: 2 })).status).toBe(400);
+  expect((await limit(SLUG, { tool: 'a', rpm: 0 })).status).toBe(400);
+  expect((await limit(SLUG, { tool: 'a', rpm: 1 }, { tool: '*', rpm: 2 })).status).toBe(200);
+  const { body } = await tenant.call('GET', '/v1/prices?search=delete_issue');
+  expect(body.prices).toEqual([
+    expect.objectContaining({ provider: SLUG, model: null, tool: 'delete_issue', prices: { perRequestUsd: 0.03 } }),
+  ]);
 });

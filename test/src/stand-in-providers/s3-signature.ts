@@ -37,7 +37,9 @@ export function verifySignature(
   nowMs: number,
 ): VerifiedSignature | S3Problem {
   const given =
-    request.headers.authorization === undefined ? parseQuerySignature(request) : parseHeaderSignature(request);
+    request.headers.authorization === undefined
+      ? parseQuerySignature(request)
+      : parseHeaderSignature(request, keys.service ?? 's3');
   if (given === null) return ['AccessDenied', 'Access Denied'];
   const [accessKeyId, day, region, service, end] = given.credential.split('/');
   if (accessKeyId !== keys.accessKeyId) return ['InvalidAccessKeyId', 'The AWS Access Key Id does not exist'];
@@ -82,12 +84,13 @@ interface GivenSignature {
   readonly inQuery: boolean;
 }
 
-function parseHeaderSignature(request: ReceivedRequest): GivenSignature | null {
+function parseHeaderSignature(request: ReceivedRequest, service: string): GivenSignature | null {
   const parts = /^AWS4-HMAC-SHA256 Credential=([^, ]+), ?SignedHeaders=([^, ]+), ?Signature=([0-9a-f]{64})$/.exec(
     request.headers.authorization ?? '',
   );
   const date = request.headers['x-amz-date'];
-  const payload = request.headers['x-amz-content-sha256'];
+  // S3 requires the header; other services compute the hash themselves.
+  const payload = request.headers['x-amz-content-sha256'] ?? (service === 's3' ? undefined : sha256(request.body));
   if (parts === null || date === undefined || payload === undefined) return null;
   const signedHeaders = parts[2]!.split(';');
   return { credential: parts[1]!, date, signedHeaders, signature: parts[3]!, payload, lifetimeMs: 0, inQuery: false };

@@ -28,7 +28,12 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   init: ['acg init --agent support-bot'],
   run: [
     'acg run --agent support-bot -- python agent.py',
+    'acg run --agent support-bot --mcp-client claude-code -- claude',
     "acg run --agent support-bot --ttl 1h --shell 'curl $OPENAI_BASE_URL/models'",
+  ],
+  'mcp config': [
+    'acg mcp config --agent support-bot --client cursor',
+    'acg mcp config --agent support-bot --client claude-code --write',
   ],
   env: ['acg env --agent support-bot --format dotenv > .env'],
   'agents ls': [

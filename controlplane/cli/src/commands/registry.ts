@@ -59,6 +59,11 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
     summary: 'print the variables that run sets',
     load: async () => (await import('./run/env.js')).registerEnvCommand,
   },
+  mcp: {
+    topic: 'Run programs',
+    summary: 'configure MCP clients',
+    load: async () => (await import('./run/mcp-config.js')).registerMcpCommands,
+  },
   agents: {
     topic: 'Agents and credentials',
     summary: 'manage agents',

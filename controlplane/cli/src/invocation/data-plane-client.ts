@@ -16,6 +16,8 @@ export interface AgentSelf {
     readonly circuit: string;
     /** False: a provider of the organization. Missing from gateways of an older release. */
     readonly builtIn?: boolean;
+    /** An MCP server. Missing from gateways of an older release. */
+    readonly mcp?: boolean;
   }[];
 }
 

@@ -48,7 +48,7 @@ export async function prepareRun(
     extra: options.set ?? [],
     keep: options.keep ?? [],
   });
-  return { agent: self.agent, providers, ...plan };
+  return { self, agent: self.agent, providers, ...plan };
 }
 
 /**

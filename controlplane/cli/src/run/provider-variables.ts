@@ -81,6 +81,13 @@ export function planProviderVariables(
 export const knownVariablesOf = (slug: string): ProviderVariables | null =>
   Object.hasOwn(BUILT_IN_PROVIDERS, slug) ? BUILT_IN_PROVIDERS[slug]! : null;
 
+/** URL of an MCP server behind the gateway: as its file says, else at `/mcp`. */
+export function findMcpUrl(slug: string, gatewayUrl: string): string {
+  const url = `${gatewayUrl}/v1/proxy/${slug}`;
+  const variable = knownVariablesOf(slug)?.env[`${toVariableName(slug)}_URL`];
+  return variable === undefined ? `${url}/mcp` : variable.value.replaceAll('{url}', url);
+}
+
 /** Lists variables that contain a credential of a built-in provider. */
 export const listSecretVariables = (): readonly string[] =>
   Object.values(BUILT_IN_PROVIDERS).flatMap(({ secretEnv }) => secretEnv);

@@ -34,6 +34,7 @@ export const RejectedCall = Type.Object({
   keyId: Uuid,
   keyName: TextOrNull,
   keyPrefix: TextOrNull,
+  budgetId: Type.Union([Uuid, Type.Null()], { description: 'The budget row that rejected the call; null: none.' }),
   clientNetwork: Type.String({ description: 'IPv4 address, or /64 of the IPv6 address, of the client.' }),
 });
 export type RejectedCall = Static<typeof RejectedCall>;
@@ -51,5 +52,6 @@ export const EXAMPLES = {
   'RejectedCall.path': '/v1/organization/admin_api_keys',
   'RejectedCall.model': null,
   'RejectedCall.tool': null,
+  'RejectedCall.budgetId': null,
   'RejectedCall.clientNetwork': '192.0.2.1',
 };

@@ -19,7 +19,7 @@ export async function selectRejectedCalls(tx: Tx, filter: RejectedCallFilter, pa
     select r.id, r.rejected_at as "rejectedAt", r.reason, r.status, r.method, r.path,
            nullif(r.provider_slug, '') as "providerSlug", nullif(r.model, '') as model, nullif(r.tool, '') as tool,
            r.agent_id as "agentId", a.name as "agentName", r.key_id as "keyId", k.name as "keyName",
-           k.key_prefix as "keyPrefix", r.client_network as "clientNetwork"
+           k.key_prefix as "keyPrefix", r.client_network as "clientNetwork", r.budget_id as "budgetId"
       from (select * from rejected_calls r where ${condition(tx, filter)}
              order by rejected_at desc, id desc limit ${page.limit} offset ${page.offset}) r
       left join agents a on a.id = r.agent_id and a.org_id = r.org_id

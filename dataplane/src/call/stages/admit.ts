@@ -5,14 +5,16 @@
  */
 
 import { WINDOW_MS } from '@acg/base/limit-definitions';
-import type { Admission, Counters } from '../../limits/counters-interface.js';
+import type { Admission, Counters, ToolRate } from '../../limits/counters-interface.js';
 import { DEFAULT_WINDOW_LENGTHS_MS } from '../../limits/limit-table.js';
+import { findToolRate } from '../../mcp/tool-rate.js';
 import { createLimitRejection } from '../../rejection/limit-rejection.js';
 import { REJECTIONS } from '../../rejection/rejections.js';
 import { computeMissingReservation } from '../../reservation/compute-reservation.js';
 import type { CallMetering } from '../call-metering-interface.js';
 import type { DialLimiter } from '../dial-limiter.js';
 import { Phase, type RoutedExchange } from '../exchange.js';
+import { findCalledTool } from '../mcp-call.js';
 import { type Advance, DONE, NEXT, type RoutedStage, type StageResult, WAIT } from '../pipeline.js';
 import { releaseLateReservation } from '../settle.js';
 
@@ -33,7 +35,7 @@ export function createAdmitStage(
     const rejection =
       admission.outcome === 'unchecked' && limits.rejectsUnchecked
         ? REJECTIONS.limitsUnavailable
-        : createLimitRejection(admission, limits.byRow, Date.now());
+        : createLimitRejection(admission, limits.byRow, Date.now(), rateOfTool(exchange));
     if (rejection !== null) {
       exchange.reject(rejection);
       return DONE;
@@ -57,7 +59,12 @@ export function createAdmitStage(
     let waiting = false;
     let result: StageResult = WAIT;
     counters.admit(
-      { limits: context.agentLimits, providerSlug: upstream.providerSlug, reservationNanos },
+      {
+        limits: context.agentLimits,
+        providerSlug: upstream.providerSlug,
+        reservationNanos,
+        toolRate: rateOfTool(exchange),
+      },
       (admission) => {
         if (!waiting) {
           result = decide(exchange, admission);
@@ -75,6 +82,9 @@ export function createAdmitStage(
     return result;
   };
 }
+
+const rateOfTool = (exchange: RoutedExchange): ToolRate | null =>
+  findToolRate(exchange.routed.upstream.policy, findCalledTool(exchange.admission.mcp));
 
 /** Nothing was sent under the last admission, because its connection had closed, and the next one stands soon enough. */
 const isStillAdmitted = ({ admission: { unusedSincePerfMs } }: RoutedExchange): boolean =>

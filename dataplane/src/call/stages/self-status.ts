@@ -3,7 +3,7 @@
  *
  *   { agent {id, name, slug, status}, limits {rpm, …, budgetCents}, spentCents, spentUsd, month, budgetResetAt,
  *     budgets [{scope, budgetCents, spentCents, heldCents, spentUsd, heldUsd}],
- *     providers [{slug, builtIn, status, circuit, rpmRemaining, rpmResetAt, … of each rate, policy}] }
+ *     providers [{slug, builtIn, mcp, status, circuit, rpmRemaining, rpmResetAt, … of each rate, policy}] }
  *
  * `policy` is null where everything is allowed, else `{closed, calls, models}`.
  *
@@ -68,6 +68,7 @@ function buildSelfDocument(
       return {
         slug: upstream.providerSlug,
         builtIn: !upstream.isCustom,
+        mcp: upstream.usageFormat === 'mcp',
         status: upstream.accountStatus,
         circuit: breakers.getStatus(upstream)?.state ?? 'CLOSED',
         ...buildRateWindows(context.agentLimits.byRow, window),

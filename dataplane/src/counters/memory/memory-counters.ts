@@ -13,6 +13,7 @@ import type {
   PeekRequest,
   Settlement,
   SpendSnapshot,
+  ToolRate,
   WindowSnapshot,
 } from '../../limits/counters-interface.js';
 import {
@@ -22,6 +23,7 @@ import {
   LIMIT_TABLE,
   RPM_ROW,
   TOKEN_ROWS,
+  TOOL_RATE_ROW,
   UNLIMITED,
   type WindowLengthsMs,
 } from '../../limits/limit-table.js';
@@ -29,6 +31,8 @@ import { type ClockUs, createMicrosecondWallClock } from './microsecond-wall-clo
 import { RateLimitWindows } from './rate-limit-windows.js';
 import { WindowSpend } from './window-spend.js';
 
+/** Checked before the limit of a tool. */
+const REQUEST_ROWS = AGENT_PROVIDER_ROWS.filter((row) => !TOKEN_ROWS.includes(row));
 const EVICTION_CHECKS_PER_ADMISSION = 2;
 const US_PER_SECOND = 1_000_000;
 
@@ -60,22 +64,29 @@ export class MemoryCounters implements Counters {
     return this.#rateWindows.size + this.#spends.size;
   }
 
-  admit({ limits, providerSlug, reservationNanos }: AdmissionRequest, done: (admission: Admission) => void): void {
+  admit(request: AdmissionRequest, done: (admission: Admission) => void): void {
+    const { limits, providerSlug, reservationNanos, toolRate = null } = request;
     const nowUs = this.#clock();
     const nowSec = Math.floor(nowUs / US_PER_SECOND);
     this.#evictExpiredIncrementally(nowUs);
     const rateWindows = this.#getOrCreateWindows(limits.agentId, providerSlug);
     rateWindows.advanceTo(nowUs);
+    const toolWindows = toolRate === null ? null : this.#getOrCreateToolWindows(limits, providerSlug, toolRate);
+    toolWindows?.advanceTo(nowUs);
     const budgets = this.#budgetSpends(limits, nowSec);
     const rejection =
-      findFullWindow(rateWindows, limits) ?? findExceededBudget(limits, budgets, nowSec, reservationNanos);
+      findFullWindow(rateWindows, limits, REQUEST_ROWS) ??
+      findFullToolWindow(toolWindows, toolRate) ??
+      findFullWindow(rateWindows, limits, TOKEN_ROWS) ??
+      findExceededBudget(limits, budgets, nowSec, reservationNanos);
     const reportedSpend = rejection?.spend ?? budgets[0];
     if (rejection === null) {
       rateWindows.consumeRequest();
+      toolWindows?.consumeRequest();
       for (const spend of budgets) spend.reservedNanos += reservationNanos;
     }
     done({
-      outcome: rejection === null ? 'admitted' : LIMIT_TABLE[rejection.row]!.type,
+      outcome: rejection === null ? 'admitted' : (LIMIT_TABLE[rejection.row]?.type ?? 'tool_rpm'),
       rejectedByRow: rejection?.row ?? -1,
       retryAtSec: rejection?.retryAtSec ?? 0,
       rpmRemaining: rateWindows.remaining(RPM_ROW, limits),
@@ -130,7 +141,7 @@ export class MemoryCounters implements Counters {
         providerSlug,
         remaining: AGENT_PROVIDER_ROWS.map((row) => rateWindows.remaining(row, limits)),
         resetAtSec: AGENT_PROVIDER_ROWS.map((row) => rateWindows.resetAtSec(row)),
-        rejection: findFullWindow(rateWindows, limits),
+        rejection: findFullWindow(rateWindows, limits, AGENT_PROVIDER_ROWS),
       };
     });
     const spends = limits.scopes.map((scope): SpendSnapshot => {
@@ -150,8 +161,12 @@ export class MemoryCounters implements Counters {
     return limits.budgetedScopes.map((scope) => this.#refreshSpend(limits, scope, unixSec));
   }
 
-  #getOrCreateWindows(agentId: string, providerSlug: string): RateLimitWindows {
-    const key = windowsKey(agentId, providerSlug);
+  #getOrCreateToolWindows({ agentId }: AgentLimits, providerSlug: string, { pattern }: ToolRate): RateLimitWindows {
+    return this.#getOrCreateWindows(agentId, `${providerSlug}:tool:${pattern}`);
+  }
+
+  #getOrCreateWindows(agentId: string, windowOf: string): RateLimitWindows {
+    const key = windowsKey(agentId, windowOf);
     let rateWindows = this.#rateWindows.get(key);
     if (rateWindows === undefined) {
       rateWindows = new RateLimitWindows(this.#windows);
@@ -199,14 +214,26 @@ const windowsKey = (agentId: string, providerSlug: string): string => `${agentId
 const spendKey = (tag: string, { name }: CalendarWindow): string => `${tag}:${name}`;
 
 /** Returns the first full window in the order of the limit table, or null. */
-function findFullWindow(rateWindows: RateLimitWindows, limits: AgentLimits): LimitRejection | null {
-  for (let i = 0; i < AGENT_PROVIDER_ROWS.length; i++) {
-    const row = AGENT_PROVIDER_ROWS[i]!;
+function findFullWindow(
+  rateWindows: RateLimitWindows,
+  limits: AgentLimits,
+  rows: readonly number[],
+): LimitRejection | null {
+  for (let i = 0; i < rows.length; i++) {
+    const row = rows[i]!;
     if (limits.byRow[row] !== UNLIMITED && rateWindows.remaining(row, limits) === 0) {
       return { row, retryAtSec: rateWindows.retryAtSec(row, limits), spend: null };
     }
   }
   return null;
+}
+
+/** The minute of a tool is that of a provider with another limit. */
+function findFullToolWindow(windows: RateLimitWindows | null, rate: ToolRate | null): LimitRejection | null {
+  if (windows === null || rate === null) return null;
+  const limits = { byRow: [rate.rpm] };
+  if (windows.remaining(RPM_ROW, limits) > 0) return null;
+  return { row: TOOL_RATE_ROW, retryAtSec: windows.retryAtSec(RPM_ROW, limits), spend: null };
 }
 
 /** Returns the first budget that has no room for the request, or null. `spends`: of the budgeted scopes, in order. */

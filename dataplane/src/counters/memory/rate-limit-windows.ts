@@ -55,7 +55,7 @@ export class RateLimitWindows {
     this.#tokensAddedAtUs = clockUs;
   }
 
-  remaining(row: number, { byRow }: AgentLimits): number {
+  remaining(row: number, { byRow }: Pick<AgentLimits, 'byRow'>): number {
     return Math.max(0, byRow[row]! - this.#usedIn(row));
   }
 
@@ -70,7 +70,7 @@ export class RateLimitWindows {
   }
 
   /** When a full window admits the next request, Unix seconds. */
-  retryAtSec(row: number, { byRow }: AgentLimits): number {
+  retryAtSec(row: number, { byRow }: Pick<AgentLimits, 'byRow'>): number {
     const limit = byRow[row]!;
     if (row === RPM_ROW) {
       const blockerUs = limit > 0 ? this.#rpmLog.timeAt(this.#rpmCount - limit) : this.#nowUs;

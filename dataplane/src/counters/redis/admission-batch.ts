@@ -4,7 +4,7 @@
  */
 import type { AgentLimits, ScopeSpend } from '../../limits/agent-limits.js';
 import { calendarWindowAt } from '../../limits/calendar-window.js';
-import type { Admission, LimitSnapshot, WindowSnapshot } from '../../limits/counters-interface.js';
+import type { Admission, LimitSnapshot, ToolRate, WindowSnapshot } from '../../limits/counters-interface.js';
 import {
   AGENT_PROVIDER_ROWS,
   budgetWindowAt,
@@ -12,6 +12,7 @@ import {
   LIMIT_TABLE,
   RPM_ROW,
   TOKEN_ROWS,
+  TOOL_RATE_ROW,
   UNLIMITED,
 } from '../../limits/limit-table.js';
 import type { AdmitReply, AdmitVerdict, SpendReply } from './script/admit-script.js';
@@ -32,6 +33,7 @@ interface WaiterGroup extends Check {
   readonly limits: AgentLimits;
   /** Null: the reservation of a running call grows. */
   readonly providerSlug: string | null;
+  readonly toolRate: ToolRate | null;
   /** Of each request, nano-dollars. */
   readonly reservationNanos: number;
   /** The budgets are those of the calendar windows of this instant, Unix seconds. */
@@ -75,6 +77,9 @@ const US_PER_SECOND = 1_000_000;
 /** Key of the log of an agent's requests to a provider; see docs/counters.md. */
 export const requestLogKey = ({ orgId, agentId }: AgentLimits, providerSlug: string): string =>
   `acg:{${orgId}}:requests:${agentId}:${providerSlug}`;
+/** Key of the log of an agent's requests to tools of an MCP server. */
+const toolLogKey = (limits: AgentLimits, providerSlug: string, { pattern }: ToolRate): string =>
+  `${requestLogKey(limits, providerSlug)}:tool:${pattern}`;
 const tokenBucketsKey = ({ orgId, agentId }: AgentLimits, providerSlug: string, row: number): string =>
   `acg:{${orgId}}:${LIMIT_TABLE[row]!.type}:${agentId}:${providerSlug}`;
 
@@ -101,22 +106,30 @@ export class AdmissionBatch {
     this.#nowSec = nowSec;
   }
 
-  admit(limits: AgentLimits, providerSlug: string, reservationNanos: number, done: AdmissionCallback): void {
+  admit(
+    limits: AgentLimits,
+    providerSlug: string,
+    reservationNanos: number,
+    done: AdmissionCallback,
+    toolRate: ToolRate | null = null,
+  ): void {
     const logKey = requestLogKey(limits, providerSlug);
-    const known = this.#groupByLogKey.get(logKey);
+    const toolKey = toolRate === null ? null : toolLogKey(limits, providerSlug, toolRate);
+    const known = this.#groupByLogKey.get(toolKey ?? logKey);
     if (known !== undefined && known.limits === limits && known.reservationNanos === reservationNanos) {
       known.requests++;
       known.waiters.push(done);
       return;
     }
-    const rates = this.#writeRates(limits, providerSlug, logKey);
-    const group = this.#addGroup(limits, providerSlug, rates, reservationNanos, this.#nowSec, done);
-    this.#groupByLogKey.set(logKey, group);
+    let rates = this.#writeRates(limits, providerSlug, logKey);
+    if (toolKey !== null) rates += `,${this.keys.push(toolKey)},${toolRate!.rpm}`;
+    const group = this.#addGroup(limits, providerSlug, toolRate, rates, reservationNanos, this.#nowSec, done);
+    this.#groupByLogKey.set(toolKey ?? logKey, group);
   }
 
   /** Enlarges the reservation of a running call, in the windows of its admission. */
   grow(limits: AgentLimits, admittedAtSec: number, nanos: number, done: AdmissionCallback): void {
-    this.#addGroup(limits, null, NO_RATES, nanos, admittedAtSec, done);
+    this.#addGroup(limits, null, null, NO_RATES, nanos, admittedAtSec, done);
   }
 
   peek(limits: AgentLimits, providerSlugs: readonly string[], done: PeekCallback): void {
@@ -162,10 +175,10 @@ export class AdmissionBatch {
 
   /** Adds everything of this batch, of which nothing was recorded, to a batch of other calendar windows. */
   repeatIn(batch: AdmissionBatch): void {
-    for (const { limits, providerSlug, reservationNanos, windowsAtSec, waiters } of this.#groups) {
+    for (const { limits, providerSlug, toolRate, reservationNanos, windowsAtSec, waiters } of this.#groups) {
       for (const done of waiters) {
         if (providerSlug === null) batch.grow(limits, windowsAtSec, reservationNanos, done);
-        else batch.admit(limits, providerSlug, reservationNanos, done);
+        else batch.admit(limits, providerSlug, reservationNanos, done, toolRate);
       }
     }
     for (const { limits, providerSlugs, done } of this.#peeks) batch.peek(limits, providerSlugs, done);
@@ -200,6 +213,7 @@ export class AdmissionBatch {
   #addGroup(
     limits: AgentLimits,
     providerSlug: string | null,
+    toolRate: ToolRate | null,
     rates: string,
     reservationNanos: number,
     windowsAtSec: number,
@@ -218,6 +232,7 @@ export class AdmissionBatch {
       json,
       limits,
       providerSlug,
+      toolRate,
       reservationNanos,
       windowsAtSec,
       budgetItems,
@@ -304,7 +319,7 @@ function takeReservations({ reservationNanos, budgetItems }: WaiterGroup, admitt
 function deliverVerdict(group: WaiterGroup, verdict: AdmitVerdict, reply: Required<AdmitReply>): void {
   const { limits, budgetItems, waiters, windowsAtSec, reservationNanos } = group;
   const [admitted, rejectedBy, retryAtUs, [remaining, resetUs]] = verdict;
-  const rejectingRow = rejectedBy - 1;
+  const rejectingRow = rejectedBy === REJECTED_BY_TOOL ? TOOL_RATE_ROW : rejectedBy - 1;
   const rejectingBudget = limits.budgetedScopes.findIndex(({ row }) => row === rejectingRow);
   const item = budgetItems[Math.max(0, rejectingBudget)];
   const [, spent, reserved] = item === undefined ? NO_SPEND : reply.spends[item.index]!;
@@ -313,7 +328,7 @@ function deliverVerdict(group: WaiterGroup, verdict: AdmitVerdict, reply: Requir
   for (let n = 0; n < waiters.length; n++) {
     const isAdmitted = n < admitted;
     waiters[n]!({
-      outcome: isAdmitted ? 'admitted' : LIMIT_TABLE[rejectingRow]!.type,
+      outcome: isAdmitted ? 'admitted' : (LIMIT_TABLE[rejectingRow]?.type ?? 'tool_rpm'),
       rejectedByRow: isAdmitted ? -1 : rejectingRow,
       retryAtSec: isAdmitted ? 0 : retryAtSec,
       rpmRemaining: isAdmitted ? remaining + admitted - 1 - n : remaining,
@@ -326,6 +341,8 @@ function deliverVerdict(group: WaiterGroup, verdict: AdmitVerdict, reply: Requir
   }
 }
 
+/** What the script returns in place of a row. */
+const REJECTED_BY_TOOL = -1;
 const NO_SPEND: SpendReply = [0, 0, 0];
 
 function toSnapshot(peek: PendingPeek, reply: Required<AdmitReply>): LimitSnapshot {

@@ -26,6 +26,7 @@ import {
 } from '../../limits/limit-table.js';
 import { hashSlot } from './client/hash-slot.js';
 import { RedisClient, type RedisClientOptions } from './client/redis-client.js';
+import { EvictionPolicyWatch } from './eviction-policy-watch.js';
 import { RedisNode } from './redis-node.js';
 import { RESERVATION_LEASE_MS } from './script/admit-script.js';
 import { SpendCounter } from './spend-counter.js';
@@ -83,6 +84,7 @@ export class RedisCounters implements Counters {
   readonly #isCluster: boolean;
   readonly #renewTimer: NodeJS.Timeout;
   readonly #unbudgetedTimer: NodeJS.Timeout;
+  readonly #evictionWatch: EvictionPolicyWatch;
   #lastError = '';
   #onDataLost: () => void = () => {};
 
@@ -93,6 +95,11 @@ export class RedisCounters implements Counters {
     this.#isCluster = options.urls.length > 1;
     const writerId = randomBytes(9).toString('base64url');
     this.#spendCounters = new SpendCounters(options.spendCountersMax ?? SPEND_COUNTERS_MAX, writerId);
+    this.#evictionWatch = new EvictionPolicyWatch(
+      () => this.client.fetchEvictionPolicies(),
+      log,
+      (isEvictable) => metrics.setEvictable(isEvictable),
+    );
     this.client = new RedisClient(options, {
       onConnected: this.#onConnected,
       onError: (error) => {
@@ -112,13 +119,7 @@ export class RedisCounters implements Counters {
     }
     for (const node of this.#nodes.values()) node.enforcement.logIfFailedOpen(node.lastFailure || this.#lastError);
     if (!this.#defaultNode.enforcement.isEnforcing) return;
-    for (const policy of new Set(await this.client.fetchEvictionPolicies())) {
-      if (policy === null || policy === 'noeviction') continue;
-      this.#log.warn(
-        { policy },
-        'Redis may evict the keys of limits when its memory is full. Set maxmemory-policy to noeviction.',
-      );
-    }
+    await this.#evictionWatch.check();
   }
 
   setDataLostListener(listener: () => void): void {
@@ -135,9 +136,10 @@ export class RedisCounters implements Counters {
     return this.#spendCounters.size;
   }
 
-  admit({ limits, providerSlug, reservationNanos }: AdmissionRequest, done: (admission: Admission) => void): void {
+  admit(request: AdmissionRequest, done: (admission: Admission) => void): void {
+    const { limits, providerSlug, reservationNanos, toolRate = null } = request;
     const slot = this.#slotOf(limits.orgId);
-    this.#nodeOf(slot).admit(slot, limits, providerSlug, reservationNanos, done);
+    this.#nodeOf(slot).admit(slot, limits, providerSlug, reservationNanos, done, toolRate);
   }
 
   growReservation(
@@ -215,6 +217,7 @@ export class RedisCounters implements Counters {
   async close(): Promise<void> {
     clearInterval(this.#renewTimer);
     clearInterval(this.#unbudgetedTimer);
+    this.#evictionWatch.close();
     this.#reportUnacknowledged();
     await Promise.all([...this.#nodes.values()].map((node) => node.flushAndAwaitReplies(CLOSE_TIMEOUT_MS)));
     this.client.close();
@@ -254,6 +257,7 @@ export class RedisCounters implements Counters {
   readonly #onConnected = (): void => {
     if (this.#isCluster) for (const master of this.client.listMasters()) this.#getOrCreateNode(master);
     for (const node of this.#nodes.values()) node.sendProbeIfNotEnforcing();
+    void this.#evictionWatch.check();
   };
 
   #getOrCreateNode(master: string): RedisNode {

@@ -14,7 +14,7 @@ import type { Logger } from '@acg/base/log';
 import { type SwapRemoveItem, SwapRemoveSet } from '@acg/base/swap-remove-set';
 import { waitAtMost } from '@acg/base/wait-at-most';
 import type { AgentLimits } from '../../limits/agent-limits.js';
-import type { CountersMetrics, LimitSnapshot } from '../../limits/counters-interface.js';
+import type { CountersMetrics, LimitSnapshot, ToolRate } from '../../limits/counters-interface.js';
 import type { WindowLengthsMs } from '../../limits/limit-table.js';
 import { AdmissionBatch, type AdmissionCallback, createUncheckedAdmission } from './admission-batch.js';
 import type { ScriptRunner } from './client/script-runner-interface.js';
@@ -108,8 +108,10 @@ export class RedisNode {
     providerSlug: string,
     reservationNanos: number,
     done: AdmissionCallback,
+    toolRate: ToolRate | null,
   ): void {
-    if (this.enforcement.isEnforcing) this.#batchWithRoom(slot).admit(limits, providerSlug, reservationNanos, done);
+    if (this.enforcement.isEnforcing)
+      this.#batchWithRoom(slot).admit(limits, providerSlug, reservationNanos, done, toolRate);
     else {
       this.enforcement.countUnchecked(1);
       done(createUncheckedAdmission(limits));

@@ -102,6 +102,14 @@ export interface DeferredUsageReading {
 /** Receives each line's usage when the line ends. This usage is not part of the call's UsageReading. */
 type DeferredUsageCallback = (line: DeferredUsageReading) => void;
 
+/** A `tools/call` to an MCP server, where the operator has set a price for the tool. */
+export interface PricedToolCall {
+  /** JSON of the request's id. */
+  readonly idText: string;
+  /** A result with `isError: true` costs the same. */
+  readonly chargesErrors: boolean;
+}
+
 /** What is known when the response headers have arrived. */
 export interface MeterOptions {
   readonly usageFormat: UsageFormat;
@@ -131,6 +139,8 @@ export interface MeterOptions {
   readonly responseHeaders: readonly (string | Buffer)[];
   /** Maximum output tokens of all choices of the request; null when not read or not set. */
   readonly tokensOutMax: number | null;
+  /** A call of a tool with a price; absent or null: the call names no such tool. */
+  readonly toolCall?: PricedToolCall | null;
   /** Null: the call's usage cannot be fetched again. */
   readonly onDeferredUsage: DeferredUsageCallback | null;
 }

@@ -64,6 +64,11 @@ export const PROVISIONING_EXAMPLES: Examples = {
         rpdLimit: null,
         budgetCentsMonthly: 1_000,
         usageThresholds: [50, 90],
+        budgets: [
+          { window: 'month', cents: 1_000 },
+          { window: 'day', cents: 100, models: ['gpt-5*'], tag: 'customer=acme', mode: 'hard' },
+        ],
+        auditLimits: ['tpm'],
       },
     }),
     success: 201,

@@ -28,7 +28,7 @@ export const registerPriceCommand = groupList({
   },
   columns: [
     { title: 'PROVIDER', cell: ({ provider }) => provider },
-    { title: 'MODEL', cell: ({ model }) => model ?? '(each request)' },
+    { title: 'MODEL', cell: ({ model, tool }) => model ?? (tool === null ? '(each request)' : `tool ${tool}`) },
     { title: 'IN $/M', cell: priceCell('inputPerMTok') },
     { title: 'OUT $/M', cell: priceCell('outputPerMTok') },
     { title: 'CACHED $/M', cell: priceCell('cachedInputPerMTok') },

@@ -2,7 +2,7 @@
  * `acg run`: runs an unmodified program through the gateway, with a gateway token that is revoked when the program
  * exits.
  */
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { resolveGatewayUrl } from '../../invocation/data-plane-client.js';
 import type { Invocation } from '../../invocation/invocation.js';
 import type { ProgramInterface } from '../../invocation/program-interface-for-commands.js';
@@ -11,13 +11,16 @@ import { parseDuration } from '../../options/parse-duration.js';
 import { runChild, SignalForwarder, signalExitCode } from '../../run/child-process.js';
 import { type TrustRuleOptions, WorkloadGatewayToken } from '../../run/exchange-workload-token.js';
 import { type GatewayToken, revokeMintedToken, withGatewayToken } from '../../run/gateway-token.js';
+import { MCP_CLIENTS, type McpClient } from '../../run/mcp-client-config.js';
 import { prepareRun, type RunPlanOptions } from '../../run/prepare-run.js';
 import { usage } from '../../terminal/cli-error.js';
 import { formatDuration } from '../../terminal/format-numbers-and-times.js';
+import { listMcpServers, writeMcpConfigOfRun } from './mcp-config.js';
 
 export interface RunOptions extends RunPlanOptions, TrustRuleOptions {
   readonly ttl: string;
   readonly shell?: string;
+  readonly mcpClient?: McpClient;
 }
 
 /** Accepts valid variable names only; others could not be set. */
@@ -42,6 +45,11 @@ export function registerRunCommand(command: Command, { begin, setExitCode: exit 
     .option('--trust-rule <id>', 'exchange the token of this CI job, pod or workload for a gateway token')
     .option('--token-file <path>', 'with --trust-rule: the file that holds that token')
     .option('--audience <audience>', 'with --trust-rule: the audience of the rule, if --url is not the gateway’s own')
+    .addOption(
+      new Option('--mcp-client <client>', 'first write its configuration here, as mcp config does').choices(
+        MCP_CLIENTS,
+      ),
+    )
     .option('--shell <line>', 'a line for the shell instead, whose $VARIABLES are those of the child')
     .action(async (words: readonly string[], options: RunOptions) => {
       const run = begin();
@@ -54,6 +62,8 @@ export function registerRunCommand(command: Command, { begin, setExitCode: exit 
           await withRevokedToken(run, options, ttlMs, signals, async (token) => {
             const plan = await prepareRun(run, options, { token, gatewayUrl, signal: signals.abortSignal });
             if (signals.receivedSignal !== null) return signalExitCode(signals.receivedSignal);
+            if (options.mcpClient !== undefined)
+              writeMcpConfigOfRun(run, options.mcpClient, listMcpServers(plan.self, gatewayUrl, undefined));
             run.printNote(formatStartLine(plan, token, gatewayUrl, ttlMs));
             for (const remark of plan.remarks) run.printNote(`acg: ${remark}`);
             return runChild({ file: file!, args, env: plan.env }, run.terminal, signals);

@@ -61,7 +61,7 @@ export function PricesTab({ values, onChange }: PricesTabProps) {
         label="Prices"
         query={prices}
         rows={(data) => data.prices}
-        rowKey={({ provider, model }) => `${provider} ${model ?? ''}`}
+        rowKey={({ provider, model, tool }) => `${provider} ${model ?? ''} ${tool ?? ''}`}
         paging={({ total }) => ({ page, pageSize: PAGE_SIZE, total, onPage: (next) => onChange({ page: next }) })}
         empty={
           <EmptyState
@@ -73,8 +73,16 @@ export function PricesTab({ values, onChange }: PricesTabProps) {
           { header: 'Provider', cell: ({ provider }) => providerLabel(provider) },
           {
             header: 'Model',
-            cell: ({ model }) =>
-              model === null ? 'Every request' : <Code className="acg-break-anywhere">{model}</Code>,
+            cell: ({ model, tool, chargeErrors }) => {
+              if (model === null && tool === null) return 'Every request';
+              return (
+                <>
+                  {tool !== null && 'Tool '}
+                  <Code className="acg-break-anywhere">{model ?? tool}</Code>
+                  {chargeErrors && ' and its errors'}
+                </>
+              );
+            },
           },
           { header: 'Input', numeric: true, cell: ({ prices }) => formatPrice(prices.inputPerMTok) },
           { header: 'Cached', numeric: true, cell: ({ prices }) => formatPrice(prices.cachedInputPerMTok) },

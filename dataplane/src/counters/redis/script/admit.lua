@@ -11,12 +11,13 @@
 --     spends   [key, field, total, ledger, ledger only], and with reservations [… generation, granted, released]: a scope
 --              in a calendar window. `field` names the writer; what it reports are sums that only grow
 --     tokens   [key, tokens] of calls that have ended
---     checks   [requests, reservation, budgets, token limits, log, limit of the minute, limits of the fixed windows …].
+--     checks   [requests, reservation, budgets, token limits, log, limit of the minute, limits of the fixed windows …,
+--              log of the tool, limit of the tool's minute]. The last two are absent without a limit for the tool.
 --              Admits the first requests that fit. No requests: a peek. `reservation`: of each request, in each budget.
 --              `budgets`: [spend item, limit, row] each. `token limits`: [key, limit, row] each. `log` 0: budgets only
 --   Returns  JSON {now, spends, checks}; only {now}, with nothing recorded, outside `valid`
 --     spends   [previous, spent, reserved]: the writer's total before, then the sums of all writers
---     checks   [admitted, row that rejects the next request or 0, when it admits one, [remaining, reset] of the minute],
+--     checks   [admitted, row that rejects the next request, -1 for the tool's limit, or 0, when it admits one, [remaining, reset] of the minute],
 --              in a peek also [remaining, reset] of each fixed window and each token limit. Rows count from 1
 local call, decode, format = redis.call, cjson.decode, string.format
 local floor, ceil, max, min = math.floor, math.ceil, math.max, math.min
@@ -186,6 +187,13 @@ local function append_to_log(key, footer, time, admitted, is_new)
   end
 end
 
+-- When a full minute admits the next request. Where the limit was lowered, more than one entry has to leave.
+local function minute_retry_at(key, footer, time, limit)
+  local is_lowered = footer[2] - footer[3] > limit and limit > 0
+  return (is_lowered and read_entry(key, footer[2] - limit, time) or footer[4]) + minute
+end
+
+local TOOL = -1 -- in place of a row
 -- Of each spend item. `others` is nil where the item takes no reservations.
 local SPEND_TTL_SEC = 32 * 86400
 local previous, spent, is_first, reserved, others, granted, released = {}, {}, {}, {}, {}, {}, {}
@@ -216,6 +224,12 @@ for i = 1, #checks do
     capacity = min(capacity, per_minute - live)
     for w = 1, #fixed do capacity = min(capacity, check[6 + w] - footer[4 + 2 * w]) end
   end
+  local tool_key, per_tool_minute = KEYS[check[7 + #fixed]], check[8 + #fixed]
+  local tool_footer, tool_time, tool_is_new
+  if tool_key then
+    tool_footer, tool_time, tool_is_new = read_log(tool_key)
+    capacity = min(capacity, per_tool_minute - (tool_footer[2] - tool_footer[3]))
+  end
   local token_rejection, token_retry_at, token_figures = 0, 0, ''
   for t = 1, #token_limits do
     local bucket_key, limit, row = unpack(token_limits[t])
@@ -242,6 +256,7 @@ for i = 1, #checks do
   local admitted = max(0, capacity)
   if admitted > 0 then
     if key then append_to_log(key, footer, time, admitted, is_new) end
+    if tool_key then append_to_log(tool_key, tool_footer, tool_time, admitted, tool_is_new) end
     if reservation > 0 then
       for b = 1, #budgets do
         local item = budgets[b][1]
@@ -257,10 +272,7 @@ for i = 1, #checks do
     remaining = max(0, per_minute - live)
     if live > 0 then reset = footer[4] + minute end
     if live >= per_minute then
-      rejected_by, retry_at = 1, reset
-      if live > per_minute and per_minute > 0 then -- the limit was lowered: more than one entry has to leave
-        retry_at = read_entry(key, footer[2] - per_minute, time) + minute
-      end
+      rejected_by, retry_at = 1, minute_retry_at(key, footer, time, per_minute)
     end
     for w = 1, #fixed do
       local limit, count, ends = check[6 + w], footer[4 + 2 * w], footer[3 + 2 * w] + fixed[w]
@@ -270,6 +282,9 @@ for i = 1, #checks do
       end
     end
     if requested == 0 then others_figures = others_figures .. token_figures end
+  end
+  if tool_key and rejected_by == 0 and tool_footer[2] - tool_footer[3] >= per_tool_minute then
+    rejected_by, retry_at = TOOL, minute_retry_at(tool_key, tool_footer, tool_time, per_tool_minute)
   end
   if rejected_by == 0 then rejected_by, retry_at = token_rejection, token_retry_at end
   if rejected_by == 0 then rejected_by = budget_rejection end
