@@ -18,7 +18,7 @@ interface SharedIssuer {
 }
 
 /** From the issuers' references of their tokens. */
-export const SHARED_ISSUERS: readonly SharedIssuer[] = [
+const SHARED_ISSUERS: readonly SharedIssuer[] = [
   {
     name: 'GitHub Actions',
     hosts: ['token.actions.githubusercontent.com'],
@@ -60,7 +60,7 @@ export function findConditionProblem(issuer: string, conditions: readonly ClaimC
   );
 }
 
-export function findSharedIssuer(issuer: string): SharedIssuer | null {
+function findSharedIssuer(issuer: string): SharedIssuer | null {
   if (!URL.canParse(issuer)) return null;
   const host = new URL(issuer).hostname.toLowerCase().replace(/\.$/, '');
   return SHARED_ISSUERS.find(({ hosts }) => hosts.includes(host)) ?? null;

@@ -12,7 +12,7 @@ export const CLOCK_TOLERANCE_S = 60;
 const ONCE_LIFETIME_MAX_S = 86_400;
 const TEXT_CHARS_MAX = 2_048;
 
-export interface VerificationRule {
+interface VerificationRule {
   readonly issuer: string;
   readonly audience: string;
   readonly conditions: readonly ClaimCondition[];

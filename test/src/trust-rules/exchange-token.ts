@@ -5,7 +5,7 @@ export const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:token-exchange';
 export const JWT_TYPE = 'urn:ietf:params:oauth:token-type:jwt';
 export const CONDITIONS = [{ claim: 'repository_id', values: ['4711', '4712'] }];
 
-export interface TokenAnswer {
+interface TokenAnswer {
   readonly status: number;
   readonly headers: Headers;
   // biome-ignore lint/suspicious/noExplicitAny: answers are asserted field by field

@@ -50,11 +50,12 @@ function appendCondition(text: string, before: Condition[] = []): Condition[] {
   return before.map((one) => (one === known ? { claim, values: [...one.values, value] } : one));
 }
 
-const conditionsField: Field<Condition[]> = parsedField(
-  '--condition <claim=value>',
-  'what a token must contain, e.g. repository_id=4711; repeatable',
-  appendCondition,
-);
+const conditionsField = (): Field<Condition[]> =>
+  parsedField(
+    '--condition <claim=value>',
+    'what a token must contain, e.g. repository_id=4711; repeatable',
+    appendCondition,
+  );
 const lifetimeField = mapField(
   textField('--lifetime <span>', 'how long a gateway token lives, 1m to 1h; 15m, if left out'),
   (span) => parseDuration(span, '--lifetime') / 1_000,
@@ -113,7 +114,7 @@ export const registerTrustRuleCommands = commandGroup(
           (issuer) => ISSUERS[issuer] ?? issuer,
         ),
       ),
-      conditions: requiredField(conditionsField),
+      conditions: requiredField(conditionsField()),
       jwks: jwksField,
       keyLifetimeSeconds: lifetimeField,
       jtiOnce: flagField('--once', 'accept each token once, by its jti'),
@@ -137,7 +138,7 @@ export const registerTrustRuleCommands = commandGroup(
     target: RULE,
     fields: {
       name: textField('--name <name>', 'what it is for'),
-      conditions: conditionsField,
+      conditions: conditionsField(),
       jwks: jwksField,
       keyLifetimeSeconds: lifetimeField,
       jtiOnce: mapField(
