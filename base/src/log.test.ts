@@ -10,6 +10,7 @@ test.each([
   ['whsec_abc-DEF_1 leaked', '[redacted] leaked'],
   ['acg_12345678 is a prefix', '[redacted] is a prefix'],
   [`management token acgm_${'0123456789abcdef'.repeat(4)} used`, 'management token [redacted] used'],
+  [`SCIM token acgs_${'0123456789abcdef'.repeat(4)} used`, 'SCIM token [redacted] used'],
   [`https://x/reset#token=${'a'.repeat(43)} sent`, 'https://x/reset#token=[redacted] sent'],
   ['next=%2Freset%23token%3Dabcdefghijklmnopqrstuvwxyz', 'next=%2Freset%23token%3D[redacted]'],
   ['cookie __Host-acg_session=abcdefghijklmnop; x=1', 'cookie __Host-acg_session=[redacted]; x=1'],

@@ -29,7 +29,7 @@ const REDACTED_FIELDS = [
   'invitationUrl',
 ];
 const SECRET_PATTERN =
-  /acg[md]?_[0-9a-f]{8,}|whsec_[A-Za-z0-9_-]+|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*|(Bearer|Basic)\s+[^\s"\\]+|(postgres(?:ql)?|rediss?|smtps?):\/\/[^\s"\\@/]*:[^\s"\\@/]*@/gi;
+  /acg[mds]?_[0-9a-f]{8,}|whsec_[A-Za-z0-9_-]+|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*|(Bearer|Basic)\s+[^\s"\\]+|(postgres(?:ql)?|rediss?|smtps?):\/\/[^\s"\\@/]*:[^\s"\\@/]*@/gi;
 
 /**
  * Tokens without a prefix: 32 random bytes in base64url (links in mails, cookies, device codes), and the short device

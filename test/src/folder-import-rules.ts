@@ -267,7 +267,10 @@ const controlplane: FolderRules = {
     'mail',
     'suspension',
     'throttling',
+    'watch',
   ],
+  'scim/protocol': ['domain'],
+  scim: ['audit', 'auth', 'auth/second-factor', 'auth/users', 'db', 'domain', 'http', 'members', 'scim/protocol'],
   sso: [
     'audit',
     'auth',

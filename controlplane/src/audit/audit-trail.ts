@@ -7,7 +7,7 @@ import type { AuditAction } from '@acg/base/audit-actions';
 import { uuidv7 } from '@acg/base/uuidv7';
 import type { JSONValue, Tx } from '../db/postgres-client.js';
 import { Forbidden, Unauthenticated } from '../domain/errors.js';
-import { type Actor, rolesAtOrAbove } from '../http/route-access.js';
+import { type Actor, type ActorToken, rolesAtOrAbove } from '../http/route-access.js';
 
 /** Field → [before, after]. Secrets are never passed; a changed one is `["[secret]", "[secret]"]`. */
 export type AuditChanges = Readonly<Record<string, readonly [before: JSONValue, after: JSONValue]>>;
@@ -23,6 +23,8 @@ type AuditActor = Pick<Actor, 'email' | 'orgId' | 'ip'> &
     | Pick<Actor, 'userId' | 'role' | 'session' | 'token'>
     /** `userId` null: the gateway knows no account of the person. */
     | { readonly userId: string | null; readonly session?: never; readonly token?: never }
+    /** A directory with its SCIM token, which the caller has locked. */
+    | { readonly userId: null; readonly session?: never; readonly token: Pick<ActorToken, 'id' | 'name'> }
   );
 
 /**

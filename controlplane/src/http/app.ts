@@ -82,6 +82,7 @@ export function createApp(options: AppOptions) {
   app.setValidatorCompiler(validatorCompiler);
   app.decorateRequest('actor');
   app.decorateRequest('actorStale', false);
+  app.decorateRequest('tenant', null);
   recordRoutes(app);
   addSecurityHeaders(app, options.publicUrl.startsWith('https:'));
   addJsonBodyParsing(app);
@@ -93,6 +94,8 @@ export function createApp(options: AppOptions) {
     const access = request.routeOptions.config.access ?? 'public';
     if (access === 'public') return;
     request.actor = await options.authenticator.authenticateAndAuthorize(request, access);
+    const { orgId, userId, token } = request.actor;
+    request.tenant = { orgId, callerId: token?.id ?? userId };
     // A complete request needs no second check: its sender cannot have delayed the body after the rights were read.
     request.actorStale = !request.raw.complete;
   });

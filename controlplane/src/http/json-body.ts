@@ -9,18 +9,23 @@ import { InvalidInput } from '../domain/errors.js';
 export function addJsonBodyParsing(app: FastifyInstance): void {
   app.removeContentTypeParser('text/plain');
   const parseJson = app.getDefaultJsonParser('error', 'error');
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text, done) => {
-    if (text.length === 0) done(null, undefined);
-    else {
-      void parseJson(request, text as string, (error, body) => {
-        if (error !== null)
-          done(new InvalidInput('the body is not valid JSON, or has a field __proto__ or constructor'));
-        else if (hasUnstorableText(body)) {
-          done(new InvalidInput('text must not contain NUL characters or unpaired surrogates'));
-        } else done(null, body);
-      });
-    }
-  });
+  // RFC 7644 §8.1: directories send JSON under a name of its own.
+  app.addContentTypeParser(
+    ['application/json', 'application/scim+json'],
+    { parseAs: 'string' },
+    (request, text, done) => {
+      if (text.length === 0) done(null, undefined);
+      else {
+        void parseJson(request, text as string, (error, body) => {
+          if (error !== null)
+            done(new InvalidInput('the body is not valid JSON, or has a field __proto__ or constructor'));
+          else if (hasUnstorableText(body)) {
+            done(new InvalidInput('text must not contain NUL characters or unpaired surrogates'));
+          } else done(null, body);
+        });
+      }
+    },
+  );
   app.addHook('preValidation', async (request) => {
     assertKnownQuery(request);
     if (request.routeOptions.schema?.body !== undefined) {

@@ -10,6 +10,7 @@ export const API_TAGS = {
   Members: 'Members, roles and invitations of an organization.',
   'Management tokens': 'Tokens for programs that call this API: CI, scripts, configuration as code.',
   'Single sign-on': 'Login by the organization’s own identity provider, and the domains that it has verified.',
+  Provisioning: 'SCIM 2.0: the organization’s directory admits and removes its members.',
   Projects: 'Groups of agents in an organization.',
   Agents: 'Agents call providers through the gateway, within their limits.',
   'API keys': 'Gateway tokens, which agents use instead of provider credentials.',

@@ -76,12 +76,11 @@ export function addRequestSlots(app: FastifyInstance): void {
   };
   // Runs after the body has arrived, so that a slow sender holds no slot.
   app.addHook('preHandler', (request, _reply, done) => {
-    const { access = 'public' } = request.routeOptions.config;
-    if (access === 'public' || request.routeOptions.url?.startsWith(REPORT_ROUTES_PREFIX)) {
+    if (request.tenant === null || request.routeOptions.url?.startsWith(REPORT_ROUTES_PREFIX)) {
       done();
       return;
     }
-    const { orgId } = request.actor;
+    const { orgId } = request.tenant;
     const slot: RequestSlot = {
       orgId,
       state: 'held',

@@ -27,7 +27,7 @@ interface ActorSession {
 }
 
 /** The management token of a request. */
-interface ActorToken {
+export interface ActorToken {
   readonly id: string;
   readonly name: string;
   /** Only objects of this project; null: of the whole organization. */
@@ -67,6 +67,12 @@ export interface Actor {
   readonly token: ActorToken | null;
 }
 
+interface Tenant {
+  readonly orgId: string;
+  /** Id of the user or of the token. */
+  readonly callerId: string;
+}
+
 declare module 'fastify' {
   interface FastifyContextConfig {
     access?: Access;
@@ -82,6 +88,8 @@ declare module 'fastify' {
     bodyOptional?: true;
   }
   interface FastifyRequest {
+    /** Whose limits the request uses up. Null: a public route. */
+    tenant: Tenant | null;
     /** Set by auth/authenticator.ts on every route that is not public. */
     actor: Actor;
     /** The request waited for its body or for a slot since `actor` was read, so a write reads it again. */

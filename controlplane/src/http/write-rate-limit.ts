@@ -56,10 +56,9 @@ function bucketOf(buckets: LRUCache<string, TokenBucket>, key: string, nowMs: nu
 export function addWriteRateLimit(app: FastifyInstance): void {
   const limiter = new WriteRateLimiter();
   app.addHook('preHandler', async (request) => {
-    const { access = 'public' } = request.routeOptions.config;
-    if (access === 'public' || access === 'session' || FREE_METHODS.has(request.method)) return;
-    const { orgId, userId, token } = request.actor;
-    limiter.consume(orgId, token?.id ?? userId, bodyBytesOf(request), performance.now());
+    const { tenant, routeOptions, method } = request;
+    if (tenant === null || routeOptions.config.access === 'session' || FREE_METHODS.has(method)) return;
+    limiter.consume(tenant.orgId, tenant.callerId, bodyBytesOf(request), performance.now());
   });
 }
 

@@ -17,6 +17,7 @@ import { normaliseEmail } from '../http/schema.js';
 import { buildInvitationLink, createInvitationMail } from '../mail/mail-texts.js';
 import type { Mailer } from '../mail/mailer.js';
 import type { Throttle } from '../throttling/throttle.js';
+import { assertNotLastOwner, endMembership } from './end-membership.js';
 import type { Member, MemberQuery } from './schema.js';
 import * as store from './store.js';
 
@@ -149,13 +150,13 @@ export class MemberService {
     });
   }
 
-  /** The member's sessions lose access to this organization at once, because membership is read at each request. */
+  /** Ends the member's access at once ({@link endMembership}). */
   async remove(actor: Actor, id: string): Promise<void> {
     await this.sql.begin(async (tx) => {
       const before = await lockManageableMember(tx, actor, id, []);
       await assertNotLastOwner(tx, actor.orgId, before);
       await recordAudit(tx, actor, 'member.remove', auditTarget(before), removalChanges(before));
-      await store.removeMember(tx, actor.orgId, before);
+      await endMembership(tx, actor.orgId, before);
     });
   }
 
@@ -168,7 +169,7 @@ export class MemberService {
       await assertNotLastOwner(tx, actor.orgId, self);
       if (self.role === 'owner') await assertConfirmed(tx, actor);
       await recordAudit(tx, { ...actor, role: self.role }, 'member.leave', auditTarget(self), removalChanges(self));
-      await store.removeMember(tx, actor.orgId, self);
+      await endMembership(tx, actor.orgId, self);
     });
   }
 }
@@ -221,13 +222,6 @@ async function assertMayManageRoles(tx: Tx, actor: Actor, roles: readonly Role[]
 /** Whether a member with `actorRole` may assign `role` to another member. */
 export const mayAssignRole = (actorRole: Role, role: Role): boolean =>
   isRoleAtLeast(actorRole, 'admin') && isRoleAtLeast(actorRole, role);
-
-async function assertNotLastOwner(tx: Tx, orgId: string, member: store.MemberRow): Promise<void> {
-  if (member.status !== 'active' || member.role !== 'owner') return;
-  if ((await store.countOwners(tx, orgId)) === 1) {
-    throw new Conflict('this is the last owner: assign the role owner to another member first');
-  }
-}
 
 const auditTarget = (member: store.MemberRow) => ({
   type: member.status === 'active' ? 'user' : 'invitation',

@@ -109,6 +109,7 @@ export async function deleteInvitationsCreatedBy(tx: Tx, orgId: string, userId: 
   await tx`delete from invitations where org_id = ${orgId} and invited_by = ${userId}`;
 }
 
+/** Ends what the member holds in the organization: sessions, device logins, management tokens, invitations. */
 export async function removeMember(tx: Tx, orgId: string, member: MemberRow): Promise<void> {
   if (member.status === 'active') {
     // The membership first: this waits for running changes of the member (audit/audit-trail.ts), which may still create
@@ -116,8 +117,25 @@ export async function removeMember(tx: Tx, orgId: string, member: MemberRow): Pr
     await tx`delete from memberships where org_id = ${orgId} and user_id = ${member.id}`;
     await deleteInvitationsCreatedBy(tx, orgId, member.id);
     await tx`delete from management_tokens where org_id = ${orgId} and created_by = ${member.id}`;
+    await tx`delete from sessions where org_id = ${orgId} and user_id = ${member.id}`;
+    await tx`delete from device_logins where org_id = ${orgId} and user_id = ${member.id}`;
+    await tx`delete from sso_links where org_id = ${orgId} and user_id = ${member.id}`;
     await tx`update users set active_org_id = null where id = ${member.id} and active_org_id = ${orgId}`;
   } else await tx`delete from invitations where org_id = ${orgId} and id = ${member.id}`;
+}
+
+/** Revokes the keys of the member's personal agents and returns their ids. */
+export async function revokePersonalKeys(tx: Tx, orgId: string, userId: string): Promise<readonly string[]> {
+  const rows = await tx<{ id: string }[]>`
+    update api_keys k set revoked_at = now(), expiry_moved = false from agents a
+     where a.id = k.agent_id and a.org_id = ${orgId} and a.owner_user_id = ${userId} and k.org_id = ${orgId}
+       and k.revoked_at is null
+    returning k.id`;
+  return rows.map(({ id }) => id);
+}
+
+export async function deleteInvitationsTo(tx: Tx, orgId: string, email: string): Promise<void> {
+  await tx`delete from invitations where org_id = ${orgId} and email = ${email}`;
 }
 
 export interface NewInvitation {

@@ -14,7 +14,8 @@ export type SuspendableKind =
   | 'credential'
   | 'custom_provider'
   | 'sso'
-  | 'trust_rule';
+  | 'trust_rule'
+  | 'scim_token';
 
 /** SQL expressions over the row `t` of `table`. They are constants of this file, never input. */
 interface SuspendableTable {
@@ -87,7 +88,7 @@ export const SUSPENDABLE_TABLES: readonly SuspendableTable[] = [
   {
     kind: 'webhook',
     table: 'webhook_endpoints',
-    nameSql: 't.url',
+    nameSql: "case t.kind when 'webhook' then t.url else substring(t.url from '^[^/]+//[^/]+') || '/…' end",
     detailSql: "array_to_string(t.events, ', ')",
     suspendCondition: 'true',
     encrypted: true,
@@ -127,6 +128,15 @@ export const SUSPENDABLE_TABLES: readonly SuspendableTable[] = [
     detailSql: 't.client_id',
     suspendCondition: 'true',
     encrypted: true,
+    restoreCondition: 'true',
+  },
+  {
+    kind: 'scim_token',
+    table: 'scim_tokens',
+    nameSql: 't.name',
+    detailSql: "t.token_prefix || '…'",
+    suspendCondition: 'true',
+    encrypted: false,
     restoreCondition: 'true',
   },
 ];

@@ -165,6 +165,9 @@ test('every command, in an order in which each finds what it needs', async () =>
   await walk('POST /v1/management-tokens', ['tokens', 'create', '--name', 'ci', '--role', 'viewer', '--expires', '1d']);
   await walk('GET /v1/management-tokens', ['tokens', 'ls']);
   await walk('DELETE /v1/management-tokens/{id}', ['tokens', 'revoke', 'ci', '--yes']);
+  await walk('POST /v1/scim/tokens', ['scim', 'create', '--name', 'Okta']);
+  await walk('GET /v1/scim', ['scim', 'show']);
+  await walk('DELETE /v1/scim/tokens/{id}', ['scim', 'revoke', 'Okta', '--yes']);
   await walk('POST /v1/members', ['members', 'invite', 'new@example.com', '--role', 'viewer']);
   await walk('GET /v1/members', ['members', 'ls']);
   await walk('POST /v1/members/{userId}/resend', ['members', 'resend', 'new@example.com']);

@@ -33,6 +33,8 @@ const EXEMPT_TABLES: Readonly<Record<string, string>> = {
   projects: 'groups agents',
   rejected_calls: LEDGER_REASON,
   rejections_hourly: LEDGER_REASON,
+  scim_groups: 'what a directory said; its token is suspended',
+  scim_users: 'what a directory said; its token is suspended, and it opens nothing without a login',
   sessions: 'those of the founder end, those of members need a membership',
   sso_domains: 'lead to a provider, whose connection is suspended',
   sso_identities: 'open sessions by a connection, which is suspended, for members only',

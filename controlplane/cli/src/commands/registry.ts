@@ -119,6 +119,11 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
     summary: 'manage management tokens for programs',
     load: async () => (await import('./resources/management-tokens.js')).registerTokenCommands,
   },
+  scim: {
+    topic: 'Organization',
+    summary: 'manage SCIM tokens of the directory',
+    load: async () => (await import('./resources/scim.js')).registerScimCommands,
+  },
   suspended: {
     topic: 'Organization',
     summary: 'review resources created before the e-mail address was verified',

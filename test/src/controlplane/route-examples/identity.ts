@@ -258,6 +258,23 @@ export const IDENTITY_EXAMPLES: Examples = {
       return { body: { password: PASSWORD }, headers: { ...OWN_PAGE, cookie: `acg_sso=${secret}` } };
     },
   },
+  'GET /v1/scim': { prepare: () => ({}) },
+  'POST /v1/scim/tokens': {
+    async prepare({ plane, owner }) {
+      await plane.database.sql`delete from scim_tokens where org_id = ${owner.orgId}`;
+      return { body: { name: 'Okta' } };
+    },
+    success: 201,
+  },
+  'DELETE /v1/scim/tokens/:id': {
+    async prepare({ plane, owner }) {
+      const id = randomUUID();
+      await plane.database.sql`
+        insert into scim_tokens (id, org_id, name, token_prefix, token_hash)
+        values (${id}, ${owner.orgId}, 'Okta', 'acgs_00000000', ${randomBytes(32)})`;
+      return { params: { id } };
+    },
+  },
   'GET /v1/sessions': { prepare: () => ({}) },
   'DELETE /v1/sessions': { prepare: () => ({}) },
   'DELETE /v1/sessions/:id': {

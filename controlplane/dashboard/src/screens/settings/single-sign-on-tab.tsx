@@ -12,6 +12,7 @@ import { showToast } from '../../components/feedback/toast.js';
 import { ConfirmDialog } from '../../components/forms/confirm-dialog.js';
 import { Form } from '../../components/forms/form-with-server-errors.js';
 import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
+import { ScimProvisioning } from './scim-provisioning.js';
 import { SsoDomains } from './sso-domains.js';
 
 const LABELS = { issuer: 'Issuer', clientId: 'Client ID', clientSecret: 'Client secret', defaultRole: 'New members' };
@@ -44,6 +45,7 @@ export function SingleSignOnTab() {
     <Stack gap="lg">
       <IdentityProvider settings={settings.data} onChanged={refetch} />
       <SsoDomains domains={settings.data.domains} onChanged={refetch} />
+      <ScimProvisioning />
     </Stack>
   );
 }
