@@ -1841,6 +1841,78 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Exchange a workload’s token for a gateway key (RFC 8693)
+         * @description Errors have the form of RFC 6749 §5.2. 429 and 503 state Retry-After. No session needed.
+         */
+        post: operations["exchangeToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/trust-rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List trust rules, newest first
+         * @description Role: viewer or higher.
+         */
+        get: operations["listTrustRules"];
+        put?: never;
+        /**
+         * Create a trust rule; without jwks it reads the issuer’s keys
+         * @description Role: admin or owner.
+         */
+        post: operations["createTrustRule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/trust-rules/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a trust rule
+         * @description Role: viewer or higher.
+         */
+        get: operations["getTrustRule"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a trust rule; its keys and their calls end
+         * @description Role: admin or owner.
+         */
+        delete: operations["deleteTrustRule"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a trust rule; all but a new name ends its keys
+         * @description Role: admin or owner.
+         */
+        patch: operations["updateTrustRule"];
+        trace?: never;
+    };
     "/v1/usage/agents": {
         parameters: {
             query?: never;
@@ -5640,7 +5712,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             /** @enum {string} */
-            kind: "member" | "management_token" | "invitation" | "api_key" | "webhook" | "account" | "credential" | "custom_provider" | "sso" | "scim_token";
+            kind: "member" | "management_token" | "invitation" | "api_key" | "trust_rule" | "webhook" | "account" | "credential" | "custom_provider" | "sso" | "scim_token";
             /** @description The name; for a member or an invitation the e-mail address, for a webhook the URL. */
             name: string;
             /** @description Further identification: role, token prefix, events, agent or address. */
@@ -5698,6 +5770,152 @@ export interface components {
             /** @enum {string} */
             interval: "hour" | "day";
             timeseries: components["schemas"]["TimePoint"][];
+        };
+        TokenErrorReply: {
+            /** @description A code of RFC 6749 §5.2. */
+            error: string;
+            /** @description What is wrong and what to do. */
+            error_description?: string;
+        };
+        TokenInput: {
+            /** @description urn:ietf:params:oauth:grant-type:token-exchange */
+            grant_type?: string;
+            /** @description Id of the trust rule. */
+            trust_rule?: string;
+            /** @description The workload’s token. */
+            subject_token?: string;
+            /** @description urn:ietf:params:oauth:token-type:jwt; urn:ietf:params:oauth:token-type:id_token means the same. */
+            subject_token_type?: string;
+            /** @description urn:ietf:params:oauth:token-type:access_token, or nothing. */
+            requested_token_type?: string;
+            /** @description A key of this rule that is still valid: its lifetime begins again, and the response contains it again. */
+            renew_token?: string;
+            /** @description Ignored. */
+            audience?: string;
+            /** @description Ignored. */
+            resource?: string;
+            /** @description Ignored: the agent of the rule decides. */
+            scope?: string;
+        };
+        TokenReply: {
+            /** @description A gateway token. */
+            access_token: string;
+            /** @constant */
+            issued_token_type: "urn:ietf:params:oauth:token-type:access_token";
+            /** @constant */
+            token_type: "Bearer";
+            /** @description Seconds. */
+            expires_in: number;
+        };
+        TrustRule: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** Format: uuid */
+            projectId: string;
+            /** Format: uuid */
+            agentId: string;
+            agentName: string;
+            issuer: string;
+            /** @description The aud that tokens must have. The gateway generates it for this rule. */
+            audience: string;
+            /** @enum {string} */
+            keySource: "discovery" | "upload";
+            /** @description All must hold. Issuers that many share need an immutable id, such as repository_id. */
+            conditions: {
+                /** @description Name of a claim, or a JSON pointer to a member of one: /kubernetes.io/namespace. */
+                claim: string;
+                /** @description The claim must be one of these. Values are compared whole. */
+                values: string[];
+            }[];
+            /** @description How long a key of an exchange is valid, in seconds. */
+            keyLifetimeSeconds: number;
+            /** @description Accepts each token once, by its jti. Not for Kubernetes, which reuses tokens, or SPIFFE, which has no jti. */
+            jtiOnce: boolean;
+            /**
+             * Format: date-time
+             * @description When the keys of the issuer were last read or uploaded.
+             */
+            keysReadAt: string | null;
+            /** @description Why the last request for the keys failed; null: it did not. */
+            keysFailure: string | null;
+            /**
+             * Format: date-time
+             * @description The last exchange.
+             */
+            lastUsedAt: string | null;
+            /**
+             * Format: date-time
+             * @description The last rejected token.
+             */
+            rejectedAt: string | null;
+            /** @description Why it was rejected. */
+            rejection: string | null;
+            /** Format: date-time */
+            createdAt: string;
+        };
+        TrustRuleInput: {
+            name: string;
+            /** Format: uuid */
+            agentId: string;
+            /** @description The iss of the tokens; spiffe://trust-domain for JWT-SVIDs without iss. */
+            issuer: string;
+            /** @description Public keys of the issuer (RFC 7517). Without it the issuer’s discovery document names them. */
+            jwks?: {
+                keys: {
+                    [key: string]: unknown;
+                }[];
+            } & {
+                [key: string]: unknown;
+            };
+            /** @description All must hold. Issuers that many share need an immutable id, such as repository_id. */
+            conditions: {
+                /** @description Name of a claim, or a JSON pointer to a member of one: /kubernetes.io/namespace. */
+                claim: string;
+                /** @description The claim must be one of these. Values are compared whole. */
+                values: string[];
+            }[];
+            /**
+             * @description How long a key of an exchange is valid, in seconds.
+             * @default 900
+             */
+            keyLifetimeSeconds?: number;
+            /**
+             * @description Accepts each token once, by its jti. Not for Kubernetes, which reuses tokens, or SPIFFE, which has no jti.
+             * @default false
+             */
+            jtiOnce?: boolean;
+        };
+        TrustRuleList: {
+            rules: components["schemas"]["TrustRule"][];
+            total: number;
+            limit: number;
+            offset: number;
+        };
+        TrustRulePatch: {
+            name?: string;
+            /** @description All must hold. Issuers that many share need an immutable id, such as repository_id. */
+            conditions?: {
+                /** @description Name of a claim, or a JSON pointer to a member of one: /kubernetes.io/namespace. */
+                claim: string;
+                /** @description The claim must be one of these. Values are compared whole. */
+                values: string[];
+            }[];
+            /** @description How long a key of an exchange is valid, in seconds. */
+            keyLifetimeSeconds?: number;
+            /** @description Accepts each token once, by its jti. Not for Kubernetes, which reuses tokens, or SPIFFE, which has no jti. */
+            jtiOnce?: boolean;
+            /** @description Public keys of the issuer (RFC 7517). Without it the issuer’s discovery document names them. */
+            jwks?: {
+                keys: {
+                    [key: string]: unknown;
+                }[];
+            } & {
+                [key: string]: unknown;
+            };
+        };
+        TrustRuleReply: {
+            rule: components["schemas"]["TrustRule"];
         };
         UsageReply: {
             usage: components["schemas"]["ProviderUsage"][];
@@ -6119,6 +6337,14 @@ export type TestInput = components['schemas']['TestInput'];
 export type TestReply = components['schemas']['TestReply'];
 export type TimePoint = components['schemas']['TimePoint'];
 export type TimeseriesReply = components['schemas']['TimeseriesReply'];
+export type TokenErrorReply = components['schemas']['TokenErrorReply'];
+export type TokenInput = components['schemas']['TokenInput'];
+export type TokenReply = components['schemas']['TokenReply'];
+export type TrustRule = components['schemas']['TrustRule'];
+export type TrustRuleInput = components['schemas']['TrustRuleInput'];
+export type TrustRuleList = components['schemas']['TrustRuleList'];
+export type TrustRulePatch = components['schemas']['TrustRulePatch'];
+export type TrustRuleReply = components['schemas']['TrustRuleReply'];
 export type UsageReply = components['schemas']['UsageReply'];
 export type UsageSummary = components['schemas']['UsageSummary'];
 export type UsageThresholdData = components['schemas']['UsageThresholdData'];
@@ -9811,7 +10037,7 @@ export interface operations {
             query?: {
                 limit?: number;
                 offset?: number;
-                kind?: "member" | "management_token" | "invitation" | "api_key" | "webhook" | "account" | "credential" | "custom_provider" | "sso" | "scim_token";
+                kind?: "member" | "management_token" | "invitation" | "api_key" | "trust_rule" | "webhook" | "account" | "credential" | "custom_provider" | "sso" | "scim_token";
             };
             header?: never;
             path?: never;
@@ -9892,6 +10118,219 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    exchangeToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": components["schemas"]["TokenInput"];
+                "application/json": components["schemas"]["TokenInput"];
+            };
+        };
+        responses: {
+            /** @description Exchange a workload’s token for a gateway key (RFC 8693) */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenReply"];
+                };
+            };
+            /** @description Something in the request is wrong; the text names the field. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenErrorReply"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            /** @description Too many requests, concurrent or in a time window; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenErrorReply"];
+                };
+            };
+            500: components["responses"]["InternalError"];
+            /** @description The database is unavailable; see Retry-After. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenErrorReply"];
+                };
+            };
+        };
+    };
+    listTrustRules: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+                agentId?: string;
+                projectId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List trust rules, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrustRuleList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createTrustRule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TrustRuleInput"];
+            };
+        };
+        responses: {
+            /** @description Create a trust rule; without jwks it reads the issuer’s keys */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrustRuleReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getTrustRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Get a trust rule */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrustRuleReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteTrustRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Delete a trust rule; its keys and their calls end */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deleted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateTrustRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TrustRulePatch"];
+            };
+        };
+        responses: {
+            /** @description Change a trust rule; all but a new name ends its keys */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrustRuleReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
