@@ -360,7 +360,7 @@ const dashboard: FolderRules = {
   'components/feedback': ['api', 'format'],
   resources: ['api', 'messages'],
   'components/charts': ['components/feedback', 'components/layout', 'format'],
-  'components/forms': ['api', 'components/feedback', 'components/focus', 'messages', 'resources'],
+  'components/forms': ['api', 'components/feedback', 'components/focus', 'components/layout', 'messages', 'resources'],
   'components/secrets': ['api', 'components/buttons', 'components/focus', 'components/layout', 'resources'],
   'components/tables': ['components/buttons', 'components/feedback', 'components/focus', 'format'],
   'components/agents': [

@@ -3622,10 +3622,43 @@ export interface components {
             to: string;
             /** @enum {string} */
             by: "project" | "agent" | "provider" | "model" | "tool" | "key" | "status" | "reason";
+            /**
+             * Format: date-time
+             * @description Start of an hour, UTC.
+             */
+            previousFrom?: string;
+            /**
+             * Format: date-time
+             * @description Start of an hour, UTC.
+             */
+            previousTo?: string;
+            /** @description Sums of all rows, not only of this page. Absent by status and reason. */
+            totals?: {
+                requests: number;
+                errors: number;
+                tokensIn: number;
+                tokensOut: number;
+                /** @description US cents, not rounded. */
+                costCents: number;
+                /** @description US dollars, rounded to six decimals. */
+                costUsd: number;
+                avgLatency: number;
+                /** @description Present with compare=previous; from `previousFrom` to `previousTo`. */
+                previous?: {
+                    requests: number;
+                    /** @description US cents, not rounded. */
+                    costCents: number;
+                    /** @description US dollars, rounded to six decimals. */
+                    costUsd: number;
+                };
+            };
             rows: {
                 /** @description Slug, model, id, status or rejection reason. Empty or the nil UUID if unknown. */
                 value: string;
                 name: string | null;
+                /** @description Value of the second dimension; present with thenBy. */
+                thenValue?: string;
+                thenName?: string | null;
                 requests: number | null;
                 errors: number | null;
                 tokensIn: number | null;
@@ -3634,6 +3667,14 @@ export interface components {
                 costUsd: number | null;
                 avgLatency: number | null;
                 rejectedRequests: number | null;
+                /** @description Present with compare=previous; from `previousFrom` to `previousTo`. */
+                previous?: {
+                    requests: number;
+                    /** @description US cents, not rounded. */
+                    costCents: number;
+                    /** @description US dollars, rounded to six decimals. */
+                    costUsd: number;
+                };
             }[];
             total: number;
             limit: number;
@@ -10713,6 +10754,12 @@ export interface operations {
                 start?: string;
                 end?: string;
                 by: "project" | "agent" | "provider" | "model" | "tool" | "key" | "status" | "reason";
+                /** @description A second dimension: one row for each pair, e.g. by=project and thenBy=model. */
+                thenBy?: "project" | "agent" | "provider" | "model" | "tool" | "key";
+                /** @description Adds calls and spend of the previous period to each row and to totals. */
+                compare?: "previous";
+                sort?: "costUsd" | "requests" | "errors" | "tokensIn" | "tokensOut";
+                order?: "asc" | "desc";
                 limit?: number;
                 offset?: number;
             };
