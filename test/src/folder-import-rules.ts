@@ -288,6 +288,7 @@ const controlplane: FolderRules = {
     'throttling',
     'vault',
   ],
+  'trust-rules': ['agents', 'api-keys', 'audit', 'db', 'domain', 'http', 'sso', 'throttling', 'watch'],
   orgs: [
     'audit',
     'auth',

@@ -66,7 +66,7 @@ export const USAGE_COLUMNS: readonly ArchiveColumn[] = [
 export const NAME_JOINS = `
   left join agents a on a.id = r.agent_id and a.org_id = r.org_id
   left join projects p on p.id = r.project_id and p.org_id = r.org_id
-  left join api_keys k on k.id = r.key_id and k.org_id = r.org_id`;
+  left join key_names k on k.id = r.key_id and k.org_id = r.org_id`;
 
 const MONTH = `date_trunc('month', r.hour, 'UTC')`;
 const QUANTITY = 'case when r.tokens > 0 then r.tokens else r.requests end';

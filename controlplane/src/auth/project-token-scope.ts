@@ -60,7 +60,10 @@ const agentsTable = (sql: Sql) => sql`agents`;
 const SCOPED_TABLES = {
   agent: agentsTable,
   agents: agentsTable,
-  key: (sql: Sql) => sql`api_keys`,
+  // In usage, calls with a key of an exchange have the id of its trust rule as the id of their key.
+  key: (sql: Sql) => sql`(
+    select id, project_id from api_keys union all select id, project_id from trust_rules)`,
+  'trust rule': (sql: Sql) => sql`trust_rules`,
   credential: (sql: Sql) => sql`credentials`,
   run: (sql: Sql) => sql`(select r.id, g.project_id from runs r join agents g on g.id = r.agent_id)`,
   account: (sql: Sql) => sql`(

@@ -36,6 +36,13 @@ import { providerAndCircuitRoutes } from '../providers/provider-and-circuit-rout
 import { createCallRunsHandler } from '../runs/call-runs-handler.js';
 import { runRoutes } from '../runs/routes.js';
 import { RunService } from '../runs/service.js';
+import { Throttle } from '../throttling/throttle.js';
+import { IssuerKeys } from '../trust-rules/issuer-keys.js';
+import { trustRuleRoutes } from '../trust-rules/routes.js';
+import { TrustRuleService } from '../trust-rules/service.js';
+import { pruneRuleKeys } from '../trust-rules/store.js';
+import { TokenExchange } from '../trust-rules/token-exchange.js';
+import { tokenRoute } from '../trust-rules/token-route.js';
 import type { Vault } from '../vault/aes-gcm-vault.js';
 
 interface AgentsDependencies {
@@ -64,6 +71,7 @@ const RETEST_POLL_INTERVAL_MS = 10_000;
 const RESCHEDULED_KEYS_INTERVAL_MS = 1_000;
 const RUN_EXPIRY_INTERVAL_MS = 1_000;
 const RUN_DELETION_INTERVAL_MS = 60_000;
+const PRUNE_INTERVAL_MS = 60_000;
 
 export function buildAgentsAndProviders(
   app: App,
@@ -103,6 +111,13 @@ export function buildAgentsAndProviders(
     tools: new McpTools(accounts, dialer, log, minting),
   });
   sharedCredentialRoutes(app, new SharedCredentialService(sql, accounts), tests);
+  const issuerKeys = new IssuerKeys(sql, dialer);
+  const resolveHost = (orgId: string) => (host: string) => tenantNames.resolve(host, orgId);
+  const { publicUrl } = config;
+  const rules = new TrustRuleService({ sql, agents, keys: issuerKeys, publicUrl, allowCidrs, resolveHost });
+  trustRuleRoutes(app, rules);
+  const throttle = new Throttle(sql);
+  tokenRoute(app, new TokenExchange(sql, issuerKeys, throttle), throttle);
   const background = new BackgroundTasks(log);
   return {
     usageObserver: tests,
@@ -115,6 +130,7 @@ export function buildAgentsAndProviders(
       );
       background.runEvery('expiry of runs', RUN_EXPIRY_INTERVAL_MS, () => runs.expireDue());
       background.runEvery('old runs', RUN_DELETION_INTERVAL_MS, () => runs.deleteOld());
+      background.runEvery('pruning of exchanged keys', PRUNE_INTERVAL_MS, () => pruneRuleKeys(sql));
     },
     stop: () => background.stop(),
   };

@@ -185,6 +185,11 @@ export async function loadContextRows(
            where asked.enforces_budgets and r.token_hash = asked.token_hash
              and r.ended_at is null and r.expires_at > now()
              and (k.id is null or (k.revoked_at is null and (k.expires_at is null or k.expires_at > now())))
+          union all
+          -- All keys of a trust rule have its id, so one invalidation ends them.
+          select t.id, t.org_id, 'agent', t.agent_id, t.project_id, x.expires_at, null
+            from trust_rule_keys x join trust_rules t on t.id = x.rule_id
+           where x.token_hash = asked.token_hash and x.expires_at > now() and t.deleted_at is null
         ) key
           -- A deletion revokes all keys; a control plane of the release before may insert one afterwards.
           on (select purge_at from organizations where id = key.org_id) is null

@@ -23,6 +23,7 @@ export const EXAMPLE_IDS = {
   request: '7d1f6c0e-52b8-4a63-9f0d-3b8e5a2c4d13',
   session: '01a1ff0c-ada0-726d-8c47-5f2b9e4d6a14',
   token: '01a1ff0d-c7d0-737e-9d58-6a3c0f5e7b15',
+  rule: '01a1ff0f-0d20-7590-bf7a-8c5e2b7a9d17',
   audit: '01a1ff0e-e200-748f-ae69-7b4d1a6f8c16',
 } as const;
 

@@ -34,7 +34,7 @@ export interface ActorToken {
   readonly projectId: string | null;
 }
 
-export type ProjectIdKind = 'project' | 'agent' | 'agents' | 'key' | 'run' | 'account' | 'credential';
+export type ProjectIdKind = 'project' | 'agent' | 'agents' | 'key' | 'run' | 'trust rule' | 'account' | 'credential';
 type ProjectIds = Readonly<Record<string, ProjectIdKind>>;
 
 /**

@@ -5,21 +5,15 @@
  * followed.
  */
 import type { Dialer } from '@acg/base/dialer/dialer';
-import { createUndiciAgent } from '@acg/base/dialer/undici-connector';
 import * as oauth from 'oauth4webapi';
-import { fetch as undiciFetch } from 'undici';
 import { normaliseEmail } from '../http/schema.js';
 import type { ProviderClaims } from './decide-login.js';
+import { ProviderFailure, requireEndpoint, withIssuer } from './issuer-requests.js';
 
-const RESPONSE_BYTES_MAX = 262_144;
-const TIMEOUT_MS = 10_000;
 /** Clocks of providers may differ by this much. */
 const CLOCK_TOLERANCE_S = 60;
 const TEXT_CHARS_MAX = 255;
 const SCOPE = 'openid email profile';
-
-/** The provider is away, or its answer is not what OpenID Connect demands. */
-export class ProviderFailure extends Error {}
 
 export interface OidcConnection {
   readonly orgId: string;
@@ -46,14 +40,14 @@ export class OidcClient {
 
   /** Throws {@link ProviderFailure} when the issuer has no usable discovery document. */
   async checkIssuer(connection: Pick<OidcConnection, 'orgId' | 'issuer'>): Promise<void> {
-    await this.#withProvider(connection, async (server) => {
+    await withIssuer(this.dialer, connection, async (server) => {
       requireEndpoint(server.authorization_endpoint, 'authorization_endpoint');
     });
   }
 
   async buildAuthorizationUrl(connection: OidcConnection, secrets: LoginSecrets, email: string): Promise<string> {
     const challenge = await oauth.calculatePKCECodeChallenge(secrets.codeVerifier);
-    return this.#withProvider(connection, async (server) => {
+    return withIssuer(this.dialer, connection, async (server) => {
       const url = requireEndpoint(server.authorization_endpoint, 'authorization_endpoint');
       const parameters = {
         client_id: connection.clientId,
@@ -77,7 +71,7 @@ export class OidcClient {
     callback: URLSearchParams,
     secrets: LoginSecrets,
   ): Promise<ProviderClaims> {
-    return this.#withProvider(connection, async (server, options) => {
+    return withIssuer(this.dialer, connection, async (server, options) => {
       const client: oauth.Client = {
         client_id: connection.clientId,
         [oauth.clockTolerance]: CLOCK_TOLERANCE_S,
@@ -100,38 +94,6 @@ export class OidcClient {
       return readClaims(connection.issuer, oauth.getValidatedIdTokenClaims(tokens)!);
     });
   }
-
-  async #withProvider<T>(
-    { orgId, issuer }: Pick<OidcConnection, 'orgId' | 'issuer'>,
-    work: (server: oauth.AuthorizationServer, options: ReturnType<typeof createRequestOptions>) => Promise<T>,
-  ): Promise<T> {
-    const agent = createUndiciAgent(this.dialer, orgId, {
-      maxResponseSize: RESPONSE_BYTES_MAX,
-      headersTimeout: TIMEOUT_MS,
-      bodyTimeout: TIMEOUT_MS,
-    });
-    try {
-      const options = createRequestOptions(agent, issuer);
-      const url = new URL(issuer);
-      const response = await oauth.discoveryRequest(url, { ...options, algorithm: 'oidc' });
-      return await work(await oauth.processDiscoveryResponse(url, response), options);
-    } catch (error) {
-      throw error instanceof ProviderFailure ? error : new ProviderFailure(describeFailure(error));
-    } finally {
-      void agent.destroy();
-    }
-  }
-}
-
-/** Plain http passes only where the issuer has it, which the egress rules allow for the operator's own ranges only. */
-function createRequestOptions(dispatcher: ReturnType<typeof createUndiciAgent>, issuer: string) {
-  const fetchThroughGuard = (url: string, init: oauth.CustomFetchOptions<string, unknown>): Promise<Response> =>
-    undiciFetch(url, { ...(init as object), redirect: 'manual', dispatcher }) as unknown as Promise<Response>;
-  return {
-    [oauth.customFetch]: fetchThroughGuard,
-    [oauth.allowInsecureRequests]: issuer.startsWith('http:'),
-    signal: () => AbortSignal.timeout(TIMEOUT_MS),
-  };
 }
 
 /** OpenID Connect Discovery 1.0 §3: without a list the provider takes the secret in the Authorization header. */
@@ -139,14 +101,6 @@ const chooseClientAuthentication = (server: oauth.AuthorizationServer, secret: s
   (server.token_endpoint_auth_methods_supported ?? []).includes('client_secret_post')
     ? oauth.ClientSecretPost(secret)
     : oauth.ClientSecretBasic(secret);
-
-/** The endpoint opens in the browser, so its scheme must not be another one. */
-function requireEndpoint(text: string | undefined, name: string): URL {
-  const url = text !== undefined && URL.canParse(text) ? new URL(text) : null;
-  if (url === null || !/^https?:$/.test(url.protocol))
-    throw new ProviderFailure(`${name} of the provider is not a URL`);
-  return url;
-}
 
 function readClaims(issuer: string, { sub, email, email_verified, name }: oauth.IDToken): ProviderClaims {
   if (sub.length > TEXT_CHARS_MAX) throw new ProviderFailure('sub of the ID token is too long');
@@ -161,13 +115,4 @@ function readClaims(issuer: string, { sub, email, email_verified, name }: oauth.
     emailVerified: email_verified === undefined ? null : email_verified === true || email_verified === 'true',
     name: text(name),
   };
-}
-
-/** The code of the library and the provider's own error code, but nothing else of the response. */
-function describeFailure(error: unknown): string {
-  const { code, error: providerCode, cause } = error as { code?: unknown; error?: unknown; cause?: { code?: unknown } };
-  const parts = [code, providerCode, cause?.code].filter(
-    (part) => typeof part === 'string' && /^[\w.-]{1,60}$/.test(part),
-  );
-  return parts.length === 0 ? 'the identity provider does not respond' : parts.join(', ');
 }

@@ -13,7 +13,8 @@ import { runWithoutRequestSlot } from '../http/org-request-slots.js';
 import type { Actor } from '../http/route-access.js';
 import type { Vault } from '../vault/aes-gcm-vault.js';
 import { isPublicMailDomain, parseMailDomain } from './domain-name.js';
-import { type OidcClient, ProviderFailure } from './oidc-client.js';
+import { ProviderFailure } from './issuer-requests.js';
+import type { OidcClient } from './oidc-client.js';
 import type { SsoDomain, SsoInput, SsoSettings } from './schema.js';
 import * as store from './store.js';
 

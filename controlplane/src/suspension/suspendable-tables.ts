@@ -15,6 +15,7 @@ export type SuspendableKind =
   | 'credential'
   | 'custom_provider'
   | 'sso'
+  | 'trust_rule'
   | 'scim_token';
 
 /** SQL expressions over the row `t` of `table`. They are constants of this file, never input. */
@@ -81,6 +82,16 @@ export const SUSPENDABLE_TABLES: readonly SuspendableTable[] = [
     nameSql: 't.name',
     detailSql: "t.key_prefix || '… ' || t.scope",
     suspendCondition: 't.revoked_at is null',
+    encrypted: false,
+    restoreCondition: 'true',
+  },
+  {
+    kind: 'trust_rule',
+    table: 'trust_rules',
+    nameSql: 't.name',
+    detailSql: 't.issuer',
+    // The keys of a rule are deleted with its row.
+    suspendCondition: 't.deleted_at is null',
     encrypted: false,
     restoreCondition: 'true',
   },

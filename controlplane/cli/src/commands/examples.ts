@@ -68,6 +68,12 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'acg keys create --agent support-bot --name ci --expires 90d',
     'acg keys create --agent support-bot --name laptop --save',
   ],
+  'trust-rules create': [
+    'acg trust-rules create --name deploy --agent ci --issuer github --condition repository_id=4711',
+    'acg trust-rules create --name pods --agent triage --issuer https://kubernetes.default.svc --jwks jwks.json --condition sub=system:serviceaccount:agents:triage',
+  ],
+  'trust-rules set': ['acg trust-rules set deploy --lifetime 1h'],
+  'trust-rules rm': ['acg trust-rules rm deploy'],
   'keys set': ['acg keys set ci --expires 30d'],
   'keys rotate': ['acg keys rotate ci --grace 1h'],
   'keys revoke': ['acg keys revoke ci --agent support-bot'],

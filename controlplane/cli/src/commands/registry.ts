@@ -94,6 +94,11 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
     summary: 'manage runs: tasks with a budget and an end',
     load: async () => (await import('./resources/runs.js')).registerRunsCommands,
   },
+  'trust-rules': {
+    topic: 'Agents and credentials',
+    summary: 'let CI jobs and pods get gateway tokens without a secret',
+    load: async () => (await import('./resources/trust-rules.js')).registerTrustRuleCommands,
+  },
   accounts: {
     topic: 'Agents and credentials',
     summary: 'manage the provider credentials of agents',

@@ -8,8 +8,9 @@ import { CliError, EXIT_CODES, toCliError, usage } from '../terminal/cli-error.j
 
 export interface GatewayToken {
   readonly token: string;
-  readonly source: 'environment' | 'saved' | 'minted';
-  /** Of the key, or of the run; null for a token from the environment, whose id is unknown. */
+  /** `exchanged`: for the token of the workload, by a trust rule. */
+  readonly source: 'environment' | 'saved' | 'minted' | 'exchanged';
+  /** Of the key, or of the run; null for a token from the environment or of an exchange, whose id is unknown. */
   readonly keyId: string | null;
   /** The token is that of a run, which ends with the program. */
   readonly isRun?: true;

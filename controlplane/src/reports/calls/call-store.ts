@@ -157,7 +157,7 @@ export async function loadCallsAt(tx: Tx, orgId: string, positions: readonly Rec
        select r.*, ${tx.unsafe(JSON_ROW_SQL)}::json as log
          from usage_records r where r.org_id = ${orgId} and r.started_at = f.started_at and r.id = f.id limit 1) u
       left join lateral (select * from agents x where x.id = u.agent_id and x.org_id = ${orgId}) a on true
-      left join lateral (select * from api_keys x where x.id = u.key_id and x.org_id = ${orgId}) k on true
+      left join lateral (select * from key_names x where x.id = u.key_id and x.org_id = ${orgId}) k on true
       left join lateral (
         select * from projects x where x.id = coalesce(u.project_id, a.project_id) and x.org_id = ${orgId}) p on true
      order by f.n`;

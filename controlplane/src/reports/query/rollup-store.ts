@@ -214,7 +214,7 @@ export function nameExpression(
   const tables: { readonly [dimension in Dimension]?: string } = {
     project: 'projects',
     agent: 'agents',
-    key: 'api_keys',
+    key: 'key_names',
   };
   const table = tables[dimension];
   if (table === undefined) return sql`null`;

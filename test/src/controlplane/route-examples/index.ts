@@ -10,6 +10,7 @@ import { IDENTITY_EXAMPLES } from './identity.js';
 import { PROVISIONING_EXAMPLES } from './provisioning.js';
 import type { ExampleCall, Examples, RouteExample } from './route-example.js';
 import { RUN_EXAMPLES } from './runs.js';
+import { TRUST_RULE_EXAMPLES } from './trust-rules.js';
 import { USAGE_EXAMPLES } from './usage.js';
 
 export const EXAMPLES: Examples = {
@@ -19,6 +20,7 @@ export const EXAMPLES: Examples = {
   ...USAGE_EXAMPLES,
   ...BILLING_EXAMPLES,
   ...RUN_EXAMPLES,
+  ...TRUST_RULE_EXAMPLES,
 };
 
 interface RouteKey {
