@@ -281,6 +281,8 @@ const controlplane: FolderRules = {
     'domain',
     'http',
     'mail',
+    'members',
+    'scim',
     'throttling',
     'vault',
   ],

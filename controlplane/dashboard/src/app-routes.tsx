@@ -14,6 +14,7 @@ import { parseReturnPath, signInPath } from './sign-in/return-path.js';
 
 const SecondFactorMissingPage = lazyComponent(
   async () => (await import('./shell/second-factor-missing-page.js')).SecondFactorMissingPage,
+import { SsoRequiredPage } from './shell/sso-required-page.js';
   null,
 );
 const SignInPage = lazy(() => import('./sign-in/sign-in-page.js').then((module) => ({ default: module.SignInPage })));
@@ -69,6 +70,13 @@ export function AppRoutes() {
     return (
       <AppLayout>
         <OrganizationPendingDeletionPage org={currentOrg} purgeAt={currentOrg.purgeAt} />
+      </AppLayout>
+    );
+  }
+  if (currentOrg?.ssoRequired === true && path !== '/settings') {
+    return (
+      <AppLayout>
+        <SsoRequiredPage orgName={currentOrg.name} email={me.data.user?.email ?? ''} />
       </AppLayout>
     );
   }

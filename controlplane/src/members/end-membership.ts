@@ -19,10 +19,15 @@ export async function endMembership(tx: Tx, orgId: string, member: store.MemberR
   );
 }
 
-/** Throws {@link Conflict} for the last owner. The caller has locked the organization. */
+/**
+ * Throws {@link Conflict} for the last owner, and for the break-glass owner of single sign-on. The caller has locked the
+ * organization.
+ */
 export async function assertNotLastOwner(tx: Tx, orgId: string, member: store.MemberRow): Promise<void> {
   if (member.status !== 'active' || member.role !== 'owner') return;
   if ((await store.countOwners(tx, orgId)) === 1) {
     throw new Conflict('this is the last owner: assign the role owner to another member first');
   }
+  if (await store.isBreakGlassOwner(tx, orgId, member.id))
+    throw new Conflict('this is the break-glass owner of single sign-on: name another owner there first');
 }

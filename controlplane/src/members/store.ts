@@ -3,7 +3,7 @@ import { orderBy, type Sorting } from '../db/order-by.js';
 import type { Sql, Tx } from '../db/postgres-client.js';
 import { Conflict } from '../domain/errors.js';
 import type { ListResult, Page } from '../http/limit-offset-pagination.js';
-import type { Role } from '../http/route-access.js';
+import { isRoleAtLeast, type Role } from '../http/route-access.js';
 
 export interface MemberRow {
   /** Id of the user, or of the invitation until it is accepted. */
@@ -91,6 +91,13 @@ export async function countOwners(tx: Tx, orgId: string): Promise<number> {
   return row!.total;
 }
 
+/** Whether single sign-on is required of everybody but this owner. */
+export async function isBreakGlassOwner(tx: Tx, orgId: string, userId: string): Promise<boolean> {
+  const rows = await tx`
+    select 1 from sso_connections where org_id = ${orgId} and break_glass_user_id = ${userId}`;
+  return rows.length === 1;
+}
+
 /** A changed invitation gets the actor as its inviter. */
 export async function setRole(tx: Tx, orgId: string, member: MemberRow, role: Role, actorId: string): Promise<void> {
   if (member.status === 'active') {
@@ -118,7 +125,7 @@ export async function removeMember(tx: Tx, orgId: string, member: MemberRow): Pr
     await deleteInvitationsCreatedBy(tx, orgId, member.id);
     await tx`delete from management_tokens where org_id = ${orgId} and created_by = ${member.id}`;
     await tx`delete from sessions where org_id = ${orgId} and user_id = ${member.id}`;
-    await tx`delete from device_logins where org_id = ${orgId} and user_id = ${member.id}`;
+    await tx`update device_logins set status = 'denied' where org_id = ${orgId} and user_id = ${member.id}`;
     await tx`delete from sso_links where org_id = ${orgId} and user_id = ${member.id}`;
     await tx`update users set active_org_id = null where id = ${member.id} and active_org_id = ${orgId}`;
   } else await tx`delete from invitations where org_id = ${orgId} and id = ${member.id}`;
@@ -136,6 +143,21 @@ export async function revokePersonalKeys(tx: Tx, orgId: string, userId: string):
 
 export async function deleteInvitationsTo(tx: Tx, orgId: string, email: string): Promise<void> {
   await tx`delete from invitations where org_id = ${orgId} and email = ${email}`;
+}
+
+/** The role of an open invitation to that address, which its inviter may still assign; not owner. Null: none. */
+export async function findInvitedRole(tx: Tx, orgId: string, email: string): Promise<Exclude<Role, 'owner'> | null> {
+  const [row] = await tx<{ role: Exclude<Role, 'owner'> }[]>`
+    select i.role from invitations i join memberships m on m.org_id = i.org_id and m.user_id = i.invited_by
+     where i.org_id = ${orgId} and i.email = ${email} and i.expires_at > now() and i.role <> 'owner'
+       and m.role in ('admin', 'owner')`;
+  return row?.role ?? null;
+}
+
+/** A member who loses rights also loses the own invitations. */
+export async function setMemberRole(tx: Tx, orgId: string, userId: string, before: Role, role: Role): Promise<void> {
+  await tx`update memberships set role = ${role} where org_id = ${orgId} and user_id = ${userId}`;
+  if (!isRoleAtLeast(role, before)) await deleteInvitationsCreatedBy(tx, orgId, userId);
 }
 
 export interface NewInvitation {
