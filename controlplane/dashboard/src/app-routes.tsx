@@ -14,9 +14,10 @@ import { parseReturnPath, signInPath } from './sign-in/return-path.js';
 
 const SecondFactorMissingPage = lazyComponent(
   async () => (await import('./shell/second-factor-missing-page.js')).SecondFactorMissingPage,
-import { SsoRequiredPage } from './shell/sso-required-page.js';
+
   null,
 );
+const SsoRequiredPage = lazyComponent(async () => (await import('./shell/sso-required-page.js')).SsoRequiredPage, null);
 const SignInPage = lazy(() => import('./sign-in/sign-in-page.js').then((module) => ({ default: module.SignInPage })));
 const SignUpPage = lazy(() => import('./sign-in/sign-up-page.js').then((module) => ({ default: module.SignUpPage })));
 const ForgotPasswordPage = lazy(() =>

@@ -8,11 +8,19 @@ import { Conflict } from '../domain/errors.js';
 import { publishInvalidations } from '../watch/publish-invalidations.js';
 import * as store from './store.js';
 
-/** Call it last in a transaction ({@link publishInvalidations}), after the audit entry. */
-export async function endMembership(tx: Tx, orgId: string, member: store.MemberRow): Promise<void> {
+/**
+ * Call it last in a transaction ({@link publishInvalidations}), after the audit entry. `revokedKeys`: further keys that
+ * the caller has revoked.
+ */
+export async function endMembership(
+  tx: Tx,
+  orgId: string,
+  member: store.MemberRow,
+  revokedKeys: readonly string[] = [],
+): Promise<void> {
   await store.removeMember(tx, orgId, member);
   if (member.status !== 'active') return;
-  const keys = await store.revokePersonalKeys(tx, orgId, member.id);
+  const keys = [...revokedKeys, ...(await store.revokePersonalKeys(tx, orgId, member.id))];
   await publishInvalidations(
     tx,
     keys.map((id) => ({ kind: 'key', id, endsSessions: true })),

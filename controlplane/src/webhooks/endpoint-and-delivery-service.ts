@@ -71,7 +71,8 @@ export class WebhookService {
       if ((await store.countEndpoints(tx, orgId)) >= ENDPOINTS_MAX) {
         throw new Conflict(`the organization already has ${ENDPOINTS_MAX} webhook endpoints: delete one first`);
       }
-      const inserted = await store.insertEndpoint(tx, { id, orgId, ...sealed, url: input.url, events: input.events });
+      const endpoint = { id, orgId, ...sealed, url: input.url, events: input.events, createdBy: actor.userId };
+      const inserted = await store.insertEndpoint(tx, endpoint);
       const changes = { url: [null, input.url], events: [null, input.events] } as const;
       await recordAudit(tx, actor, 'webhook.create', { type: 'webhook', id }, changes);
       return inserted;

@@ -72,12 +72,18 @@ export async function lockEndpointsOfOrg(tx: Tx, orgId: string): Promise<void> {
 
 export async function insertEndpoint(
   tx: Tx,
-  endpoint: EncryptedSecret & { id: string; orgId: string; url: string; events: readonly EventName[] },
+  endpoint: EncryptedSecret & {
+    id: string;
+    orgId: string;
+    url: string;
+    events: readonly EventName[];
+    createdBy: string;
+  },
 ): Promise<EndpointRow> {
   const [row] = await tx<EndpointRow[]>`
-    insert into webhook_endpoints (id, org_id, url, events, key_id, nonce, ciphertext)
+    insert into webhook_endpoints (id, org_id, url, events, key_id, nonce, ciphertext, created_by)
     values (${endpoint.id}, ${endpoint.orgId}, ${endpoint.url}, ${[...endpoint.events]}, ${endpoint.keyId},
-            ${endpoint.nonce}, ${endpoint.ciphertext})
+            ${endpoint.nonce}, ${endpoint.ciphertext}, ${endpoint.createdBy})
     returning ${endpointColumns(tx)}`;
   return row!;
 }

@@ -154,6 +154,8 @@ test('every command, in an order in which each finds what it needs', async () =>
   await walk('DELETE /v1/scim/tokens/{id}', ['scim', 'revoke', 'Okta', '--yes']);
   await walk('POST /v1/members', ['members', 'invite', 'new@example.com', '--role', 'viewer']);
   await walk('GET /v1/members', ['members', 'ls']);
+  await walk('GET /v1/members/{userId}/created', ['members', 'created', tenant.email]);
+  await walk('GET /v1/members/{userId}/sessions', ['members', 'sessions', tenant.email]);
   await walk('POST /v1/members/{userId}/resend', ['members', 'resend', 'new@example.com']);
   await walk('DELETE /v1/members/{userId}', ['members', 'rm', 'new@example.com', '--yes']);
 

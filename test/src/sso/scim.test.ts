@@ -53,7 +53,7 @@ test.each([
     expect((await member.call('GET', '/v1/me')).status).toBe(401);
     expect((await plane().call('GET', '/v1/agents', { token: token.body.secretToken })).status).toBe(401);
     expect(await sql()`select status from device_logins where org_id = ${orgId}`).toEqual([{ status: 'denied' }]);
-  for (const table of ['sessions', 'memberships'])
+    for (const table of ['sessions', 'memberships'])
       expect(await sql()`select 1 from ${sql()(table)} where org_id = ${orgId} and user_id = ${member.userId}`).toEqual(
         [],
       );

@@ -144,7 +144,9 @@ export class DeviceLogin {
     const { session } = actor;
     // A session of single sign-on may approve devices for its organization; one of a device may not.
     if (session !== null && session.roleMax !== null && !(session.sso && session.kind === 'browser'))
-      throw new Forbidden('this session is limited to one organization: approve the device in a browser that is logged in');
+      throw new Forbidden(
+        'this session is limited to one organization: approve the device in a browser that is logged in',
+      );
     if (session?.recent !== true) {
       throw new Forbidden('log in again: approving a device requires a login within the last 15 minutes');
     }

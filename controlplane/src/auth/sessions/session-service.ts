@@ -171,6 +171,12 @@ export class SessionService {
     return { rows: rows.map((row) => presentSession(row, actor)), total };
   }
 
+  /** Sessions of a member in the actor's organization. */
+  async listOfMember(actor: Actor, userId: string, page: Page): Promise<ListResult<SessionInfo>> {
+    const { rows, total } = await store.listMemberSessions(this.sql, actor.orgId, userId, page);
+    return { rows: rows.map((row) => presentSession(row, actor)), total };
+  }
+
   /** Revokes one session of the actor's user; the actor's own session is allowed. */
   async revoke(actor: Actor, id: string): Promise<void> {
     await this.sql.begin(async (tx) => {

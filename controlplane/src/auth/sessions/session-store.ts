@@ -255,14 +255,38 @@ const usableSessionCondition = (sql: Sql | Tx) => sql`
     else expires_at > now() - make_interval(secs => case when sso then 0 else ${REFRESH_GRACE_S} end)
          and created_at > now() - make_interval(secs => ${BEARER_LIFETIME_S}) end`;
 
+const sessionColumns = (sql: Sql) => sql`
+  id, kind, org_id as "orgId", role_max as "roleMax", ip, user_agent as "userAgent", created_at as "createdAt",
+  last_seen_at as "lastSeenAt", expires_at as "expiresAt"`;
+
 export async function listSessions(sql: Sql, userId: string, page: Page): Promise<ListResult<SessionRow>> {
   const where = sql`user_id = ${userId} and ${usableSessionCondition(sql)}`;
   const rows = await sql<SessionRow[]>`
-    select id, kind, org_id as "orgId", role_max as "roleMax", ip, user_agent as "userAgent", created_at as "createdAt",
-           last_seen_at as "lastSeenAt", expires_at as "expiresAt"
-      from sessions where ${where} order by created_at desc, id desc limit ${page.limit} offset ${page.offset}`;
+    select ${sessionColumns(sql)} from sessions where ${where} order by created_at desc, id desc limit ${page.limit} offset ${page.offset}`;
   const [count] = await sql<{ total: number }[]>`select count(*) as total from sessions where ${where}`;
   return { rows, total: count!.total };
+}
+
+/** Sessions of the user that act in that organization, or acted there last. */
+export async function listMemberSessions(
+  sql: Sql,
+  orgId: string,
+  userId: string,
+  page: Page,
+): Promise<ListResult<SessionRow>> {
+  const where = sql`org_id = ${orgId} and user_id = ${userId} and ${usableSessionCondition(sql)}`;
+  const rows = await sql<SessionRow[]>`
+    select ${sessionColumns(sql)} from sessions
+     where ${where} order by created_at desc, id desc limit ${page.limit} offset ${page.offset}`;
+  const [count] = await sql<{ total: number }[]>`select count(*) as total from sessions where ${where}`;
+  return { rows, total: count!.total };
+}
+
+/** Returns how many ended. `id` null: all in that organization. */
+export async function deleteMemberSessions(tx: Tx, orgId: string, userId: string, id: string | null): Promise<number> {
+  const rows = await tx`
+    delete from sessions where org_id = ${orgId} and user_id = ${userId} and (${id}::uuid is null or id = ${id}) returning 1`;
+  return rows.length;
 }
 
 /** Returns false when the user has no such session. */

@@ -1,5 +1,5 @@
 /** Roles of groups as text, one per line: `Engineering: member`. */
-export interface GroupRole {
+interface GroupRole {
   readonly group: string;
   readonly role: 'viewer' | 'member' | 'admin';
 }
