@@ -166,10 +166,12 @@ export class SsoLoginService {
       if (!(await store.deleteLink(tx, sha256(secret))) || connection?.issuer !== link.issuer)
         throw new InvalidInput('this login is unknown, used or older than 10 minutes: log in again');
       const role = await users.lockMembership(tx, link.orgId, user.id);
-      if (role === null && link.role === null) throw new InvalidInput(SSO_REJECTION_ADVICE.not_invited);
+      // A control plane of the previous release wrote no role.
+      const joinRole = link.role ?? connection.defaultRole;
+      if (role === null && joinRole === null) throw new InvalidInput(SSO_REJECTION_ADVICE.not_invited);
       if (role === null && (await lockDirectoryEntry(tx, link.orgId, user.email)) === 'inactive')
         throw new InvalidInput(SSO_REJECTION_ADVICE.deactivated);
-      await this.#join(tx, link, user, role === null ? link.role : null, client.ip);
+      await this.#join(tx, link, user, role === null ? joinRole : null, client.ip);
       const opened = await this.#openSession(tx, user.id, link.orgId, client);
       return opened.cookie;
     });

@@ -187,7 +187,7 @@ export async function insertIdentity(tx: Tx, identity: SsoIdentity, userId: stri
 
 export interface PendingLink extends SsoIdentity {
   readonly userId: string;
-  /** With which the account joins, if it is no member; null: it may not join. */
+  /** With which the account joins, if it is no member; null: not stored by the previous release. */
   readonly role: Role | null;
 }
 
