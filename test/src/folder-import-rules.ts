@@ -175,6 +175,7 @@ const controlplane: FolderRules = {
     'throttling',
     'vault',
   ],
+  minting: ['db', 'domain', 'events', 'ledger', 'providers/catalogue', 'providers/custom', 'vault', 'watch'],
   'provider-accounts': [
     'agents',
     'audit',
@@ -183,6 +184,7 @@ const controlplane: FolderRules = {
     'events',
     'http',
     'ledger',
+    'minting',
     'projects',
     'providers',
     'providers/catalogue',
@@ -233,6 +235,7 @@ const controlplane: FolderRules = {
     'db',
     'grpc',
     'limits',
+    'minting',
     'provider-accounts',
     'providers',
     'providers/catalogue',
@@ -358,7 +361,7 @@ const dashboard: FolderRules = {
   'components/feedback': ['api', 'format'],
   resources: ['api', 'messages'],
   'components/charts': ['components/feedback', 'components/layout', 'format'],
-  'components/forms': ['api', 'components/feedback', 'components/focus', 'messages', 'resources'],
+  'components/forms': ['api', 'components/feedback', 'components/focus', 'components/layout', 'messages', 'resources'],
   'components/secrets': ['api', 'components/buttons', 'components/focus', 'components/layout', 'resources'],
   'components/tables': ['components/buttons', 'components/feedback', 'components/focus', 'format'],
   'components/agents': [

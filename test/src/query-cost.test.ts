@@ -111,7 +111,7 @@ const listQueries: readonly [string, (sql: Sql) => Promise<unknown>][] = [
     (sql) =>
       listOrgCircuits(
         sql,
-        { orgId: small.orgId, fixed: [], fixedDefaults: [], own: [], state: null, providerSlug: null },
+        { orgId: small.orgId, fixed: [], fixedDefaults: [], own: [], states: null, providerSlug: null },
         PAGE,
       ),
   ],

@@ -2639,6 +2639,46 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "credential.refresh_failed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Credential not minted
+         * @description The gateway cannot mint the credential of an account. Sent once, when none is left or the third attempt has failed.
+         */
+        post: operations["onCredentialRefreshFailed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "credential.refreshed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Credential minted again
+         * @description The gateway has minted the credential of an account after `credential.refresh_failed`.
+         */
+        post: operations["onCredentialRefreshed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "credential.used_elsewhere": {
         parameters: {
             query?: never;
@@ -3401,7 +3441,7 @@ export interface components {
         AttentionReply: {
             attention: {
                 /** @enum {string} */
-                kind: "circuit_open" | "budget" | "needs_credentials" | "webhook_failing" | "key_expiring" | "key_unused" | "no_budget";
+                kind: "sensitive_call" | "circuit_open" | "budget" | "needs_credentials" | "webhook_failing" | "key_expiring" | "key_unused" | "no_budget";
                 total: number;
                 /** @description The five most urgent items. */
                 things: {
@@ -3423,6 +3463,18 @@ export interface components {
                     budgetCents: number | null;
                     /** @description True for an endpoint to which deliveries are paused. */
                     paused: boolean;
+                    /** @description Origin of a breaker, for `PUT /v1/circuits`. */
+                    origin: string | null;
+                    /** @description State of a breaker; it is listed until it is CLOSED. */
+                    circuitState: ("OPEN" | "HALF_OPEN") | null;
+                    /** @description Number of agents that a breaker concerns. */
+                    agents: number | null;
+                    /** @description The last rejected sensitive call: provider, method and path. */
+                    call: string | null;
+                    /** @description Number of recorded sensitive calls with this key within seven days. */
+                    calls: number | null;
+                    /** @description Network from which the last of them came. */
+                    clientNetwork: string | null;
                 }[];
             }[];
         };
@@ -3587,10 +3639,43 @@ export interface components {
             to: string;
             /** @enum {string} */
             by: "project" | "agent" | "provider" | "model" | "tool" | "key" | "status" | "reason";
+            /**
+             * Format: date-time
+             * @description Start of an hour, UTC.
+             */
+            previousFrom?: string;
+            /**
+             * Format: date-time
+             * @description Start of an hour, UTC.
+             */
+            previousTo?: string;
+            /** @description Sums of all rows, not only of this page. Absent by status and reason. */
+            totals?: {
+                requests: number;
+                errors: number;
+                tokensIn: number;
+                tokensOut: number;
+                /** @description US cents, not rounded. */
+                costCents: number;
+                /** @description US dollars, rounded to six decimals. */
+                costUsd: number;
+                avgLatency: number;
+                /** @description Present with compare=previous; from `previousFrom` to `previousTo`. */
+                previous?: {
+                    requests: number;
+                    /** @description US cents, not rounded. */
+                    costCents: number;
+                    /** @description US dollars, rounded to six decimals. */
+                    costUsd: number;
+                };
+            };
             rows: {
                 /** @description Slug, model, id, status or rejection reason. Empty or the nil UUID if unknown. */
                 value: string;
                 name: string | null;
+                /** @description Value of the second dimension; present with thenBy. */
+                thenValue?: string;
+                thenName?: string | null;
                 requests: number | null;
                 errors: number | null;
                 tokensIn: number | null;
@@ -3599,6 +3684,14 @@ export interface components {
                 costUsd: number | null;
                 avgLatency: number | null;
                 rejectedRequests: number | null;
+                /** @description Present with compare=previous; from `previousFrom` to `previousTo`. */
+                previous?: {
+                    requests: number;
+                    /** @description US cents, not rounded. */
+                    costCents: number;
+                    /** @description US dollars, rounded to six decimals. */
+                    costUsd: number;
+                };
             }[];
             total: number;
             limit: number;
@@ -3941,6 +4034,42 @@ export interface components {
             timestamp: string;
             data: components["schemas"]["CredentialAcceptedData"];
         };
+        CredentialRefreshFailedData: {
+            providerSlug: string;
+            /** @description Null for a shared credential. */
+            accountId: string | null;
+            /** @description Id of the shared credential; null for the credential of an account. */
+            credentialId: string | null;
+            agentId: string | null;
+            orgId: string;
+            /** @description Code of the cause. */
+            reason: string;
+            /** @description Error code of the token endpoint. */
+            detail: string | null;
+        };
+        CredentialRefreshFailedEvent: {
+            /** @constant */
+            event: "credential.refresh_failed";
+            /** Format: date-time */
+            timestamp: string;
+            data: components["schemas"]["CredentialRefreshFailedData"];
+        };
+        CredentialRefreshedData: {
+            providerSlug: string;
+            /** @description Null for a shared credential. */
+            accountId: string | null;
+            /** @description Id of the shared credential; null for the credential of an account. */
+            credentialId: string | null;
+            agentId: string | null;
+            orgId: string;
+        };
+        CredentialRefreshedEvent: {
+            /** @constant */
+            event: "credential.refreshed";
+            /** Format: date-time */
+            timestamp: string;
+            data: components["schemas"]["CredentialRefreshedData"];
+        };
         CredentialRefusedData: {
             providerSlug: string;
             /** @description Null for a shared credential. */
@@ -4040,7 +4169,7 @@ export interface components {
                 /** @description Whether the form hides the input. */
                 secret: boolean;
                 /** @enum {string} */
-                kind: "text" | "url" | "region";
+                kind: "text" | "url" | "region" | "private_key";
                 /** @description What a value looks like. */
                 placeholder: string | null;
                 /** @description What to enter, or where to find the value. */
@@ -4090,7 +4219,7 @@ export interface components {
             /** Format: uuid */
             endpointId: string;
             /** @enum {string} */
-            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
             /** @enum {string} */
             status: "pending" | "success" | "failed";
             statusCode: string | null;
@@ -4106,7 +4235,7 @@ export interface components {
             /** Format: uuid */
             endpointId: string;
             /** @enum {string} */
-            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
             /** @enum {string} */
             status: "pending" | "success" | "failed";
             statusCode: string | null;
@@ -4117,13 +4246,22 @@ export interface components {
             createdAt: string;
             payload: {
                 /** @enum {string} */
-                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
                 /** Format: date-time */
                 timestamp: string;
                 data: {
                     [key: string]: unknown;
                 };
             };
+            /** @description The newest ten attempts, the oldest first. */
+            attemptLog: {
+                /** Format: date-time */
+                at: string;
+                statusCode: string | null;
+                error: string | null;
+                durationMs: number;
+                responseBody: string | null;
+            }[];
         };
         DeliveryDetailReply: {
             delivery: components["schemas"]["DeliveryDetail"];
@@ -4146,8 +4284,14 @@ export interface components {
         Endpoint: {
             /** Format: uuid */
             id: string;
+            /** @description Of Slack and Teams only the host: the path is their secret. */
             url: string;
-            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+            /**
+             * @description What the receiver reads: the signed event (webhook), or a message for an incoming webhook of Slack or Teams.
+             * @enum {string}
+             */
+            kind: "webhook" | "slack" | "teams";
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
             /** @enum {string} */
             status: "active" | "paused";
             /** @description failing: every attempt failed for 3 days and at least 50 times. Set `status` to `active` to resume. */
@@ -4157,6 +4301,13 @@ export interface components {
              * @description Until this time deliveries are also signed with the previous secret.
              */
             previousSecretUntil: string | null;
+            failingSince: string | null;
+            /** @description Counts of the newest 50 deliveries; failed includes those that wait for a retry. */
+            recent: {
+                delivered: number;
+                failed: number;
+                pending: number;
+            };
             /** Format: date-time */
             createdAt: string;
         };
@@ -4164,8 +4315,14 @@ export interface components {
             endpoint: {
                 /** Format: uuid */
                 id: string;
+                /** @description Of Slack and Teams only the host: the path is their secret. */
                 url: string;
-                events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+                /**
+                 * @description What the receiver reads: the signed event (webhook), or a message for an incoming webhook of Slack or Teams.
+                 * @enum {string}
+                 */
+                kind: "webhook" | "slack" | "teams";
+                events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
                 /** @enum {string} */
                 status: "active" | "paused";
                 /** @description failing: every attempt failed for 3 days and at least 50 times. Set `status` to `active` to resume. */
@@ -4175,6 +4332,13 @@ export interface components {
                  * @description Until this time deliveries are also signed with the previous secret.
                  */
                 previousSecretUntil: string | null;
+                failingSince: string | null;
+                /** @description Counts of the newest 50 deliveries; failed includes those that wait for a retry. */
+                recent: {
+                    delivered: number;
+                    failed: number;
+                    pending: number;
+                };
                 /** Format: date-time */
                 createdAt: string;
                 /** @description Signs every delivery. Only this response contains it. */
@@ -4187,7 +4351,12 @@ export interface components {
         };
         EndpointInput: {
             url: string;
-            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+            /**
+             * @description What the receiver reads: the signed event (webhook), or a message for an incoming webhook of Slack or Teams.
+             * @enum {string}
+             */
+            kind?: "webhook" | "slack" | "teams";
         };
         EndpointList: {
             endpoints: components["schemas"]["Endpoint"][];
@@ -4197,7 +4366,7 @@ export interface components {
         };
         EndpointPatch: {
             url?: string;
-            events?: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+            events?: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
             /** @enum {string} */
             status?: "active" | "paused";
         };
@@ -4212,7 +4381,7 @@ export interface components {
                 /** Format: uuid */
                 id: string;
                 /** @enum {string} */
-                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
                 /** Format: date-time */
                 occurredAt: string;
                 /** @description The same `data` that webhook deliveries contain. */
@@ -4227,7 +4396,7 @@ export interface components {
         EventTypeList: {
             types: {
                 /** @enum {string} */
-                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
                 title: string;
                 /** @description What happened, and how often the event is sent. */
                 description: string;
@@ -4278,7 +4447,7 @@ export interface components {
                     /** @description Whether the form hides the input. */
                     secret: boolean;
                     /** @enum {string} */
-                    kind: "text" | "url" | "region";
+                    kind: "text" | "url" | "region" | "private_key";
                     /** @description What a value looks like. */
                     placeholder: string | null;
                     /** @description What to enter, or where to find the value. */
@@ -4489,7 +4658,7 @@ export interface components {
                     /** @description Whether the form hides the input. */
                     secret: boolean;
                     /** @enum {string} */
-                    kind: "text" | "url" | "region";
+                    kind: "text" | "url" | "region" | "private_key";
                     /** @description What a value looks like. */
                     placeholder: string | null;
                     /** @description What to enter, or where to find the value. */
@@ -4548,7 +4717,7 @@ export interface components {
                 /** @description Whether the form hides the input. */
                 secret: boolean;
                 /** @enum {string} */
-                kind: "text" | "url" | "region";
+                kind: "text" | "url" | "region" | "private_key";
                 /** @description What a value looks like. */
                 placeholder: string | null;
                 /** @description What to enter, or where to find the value. */
@@ -5010,10 +5179,10 @@ export interface components {
             name: string;
             /** @description Event mails are sent only to confirmed addresses. */
             emailVerified: boolean;
-            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
         };
         PreferenceInput: {
-            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
         };
         PreferenceList: {
             preferences: components["schemas"]["Preference"][];
@@ -5338,7 +5507,7 @@ export interface components {
              */
             to: string;
             refusals: {
-                /** @description One of not_found, bad_request, method_not_allowed, unauthorized, unknown_tokens, agent_required, agent_ambiguous, agent_out_of_scope, paused, revoked, unknown_provider, not_assigned, needs_credentials, sensitive_path, opaque, denied_call, denied_model, denied_tool, rpm_tool, unmetered, budget_never_fits, budget_in_flight, body_too_large, body_room, presigned_over, websocket, org_inflight, overload, stopping, contexts_unavailable, limits_unavailable, spool_full, circuit_open, egress_refused, loop, upstream_unreachable, upgrade_refused, upstream_timeout, internal, rpm, rpd, tpm, budget, budget_project, budget_org; data planes of later releases may have further ones. */
+                /** @description One of not_found, bad_request, method_not_allowed, unauthorized, unknown_tokens, agent_required, agent_ambiguous, agent_out_of_scope, paused, revoked, unknown_provider, not_assigned, needs_credentials, credential_refreshing, sensitive_path, opaque, denied_call, denied_model, denied_tool, rpm_tool, unmetered, budget_never_fits, budget_in_flight, body_too_large, body_room, presigned_over, websocket, org_inflight, overload, stopping, contexts_unavailable, limits_unavailable, spool_full, circuit_open, egress_refused, loop, upstream_unreachable, upgrade_refused, upstream_timeout, internal, rpm, rpd, tpm, budget, budget_project, budget_org; data planes of later releases may have further ones. */
                 reason: string;
                 count: number;
             }[];
@@ -5396,7 +5565,7 @@ export interface components {
             /** @description Statuses to replay. Default: failed. */
             status?: ("failed" | "success")[];
             /** @enum {string} */
-            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
         };
         ReplayReply: {
             /** @description Number of deliveries queued again, the oldest first; at most 1000 per call. */
@@ -5799,6 +5968,13 @@ export interface components {
             status: number | null;
             latencyMs: number;
             hint: string | null;
+            /** @description Of a minted credential: the exchange, then the call. Empty for stored ones. */
+            steps: {
+                name: string;
+                ok: boolean;
+                /** @description What the step answered, without any secret. */
+                message: string;
+            }[];
         };
         TimePoint: {
             bucket: string;
@@ -5877,7 +6053,7 @@ export interface components {
              * @description An event that the endpoint subscribes to. Default: the first one.
              * @enum {string}
              */
-            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
         };
     };
     responses: {
@@ -6100,6 +6276,10 @@ export type ComparedAgent = components['schemas']['ComparedAgent'];
 export type CreatedItems = components['schemas']['CreatedItems'];
 export type CredentialAcceptedData = components['schemas']['CredentialAcceptedData'];
 export type CredentialAcceptedEvent = components['schemas']['CredentialAcceptedEvent'];
+export type CredentialRefreshFailedData = components['schemas']['CredentialRefreshFailedData'];
+export type CredentialRefreshFailedEvent = components['schemas']['CredentialRefreshFailedEvent'];
+export type CredentialRefreshedData = components['schemas']['CredentialRefreshedData'];
+export type CredentialRefreshedEvent = components['schemas']['CredentialRefreshedEvent'];
 export type CredentialRefusedData = components['schemas']['CredentialRefusedData'];
 export type CredentialRefusedEvent = components['schemas']['CredentialRefusedEvent'];
 export type CredentialUsedElsewhereData = components['schemas']['CredentialUsedElsewhereData'];
@@ -8040,7 +8220,7 @@ export interface operations {
     listEvents: {
         parameters: {
             query?: {
-                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
                 /** @description Events of this agent; the agent may have been deleted. */
                 agentId?: string;
                 start?: string;
@@ -10475,6 +10655,12 @@ export interface operations {
                 start?: string;
                 end?: string;
                 by: "project" | "agent" | "provider" | "model" | "tool" | "key" | "status" | "reason";
+                /** @description A second dimension: one row for each pair, e.g. by=project and thenBy=model. */
+                thenBy?: "project" | "agent" | "provider" | "model" | "tool" | "key";
+                /** @description Adds calls and spend of the previous period to each row and to totals. */
+                compare?: "previous";
+                sort?: "costUsd" | "requests" | "errors" | "tokensIn" | "tokensOut";
+                order?: "asc" | "desc";
                 limit?: number;
                 offset?: number;
             };
@@ -10883,7 +11069,7 @@ export interface operations {
                 limit?: number;
                 offset?: number;
                 status?: "pending" | "success" | "failed";
-                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
                 /** @description Only those made from then on, */
                 start?: string;
                 /** @description and before then. */
@@ -11620,6 +11806,96 @@ export interface operations {
                  *     }
                  */
                 "application/json": components["schemas"]["CredentialAcceptedEvent"];
+            };
+        };
+        responses: {
+            /** @description Received. Anything else is tried again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onCredentialRefreshFailed: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old secret during a rotation. */
+                "X-Webhook-Signature": string;
+                /** @description `v1=` and the signature for each valid secret: two during a rotation. */
+                "X-Webhook-Signatures": string;
+                /** @description The name of the event. */
+                "X-Webhook-Event": string;
+                /** @description The id of the delivery, the same on every retry. */
+                "X-Webhook-Delivery": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event": "credential.refresh_failed",
+                 *       "timestamp": "2026-01-31T12:00:00.000Z",
+                 *       "data": {
+                 *         "providerSlug": "openai",
+                 *         "accountId": "00000000-0000-0000-0000-000000000000",
+                 *         "credentialId": null,
+                 *         "agentId": "00000000-0000-0000-0000-000000000000",
+                 *         "orgId": "00000000-0000-0000-0000-000000000000",
+                 *         "reason": "invalid_client",
+                 *         "detail": "invalid_client"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["CredentialRefreshFailedEvent"];
+            };
+        };
+        responses: {
+            /** @description Received. Anything else is tried again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onCredentialRefreshed: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old secret during a rotation. */
+                "X-Webhook-Signature": string;
+                /** @description `v1=` and the signature for each valid secret: two during a rotation. */
+                "X-Webhook-Signatures": string;
+                /** @description The name of the event. */
+                "X-Webhook-Event": string;
+                /** @description The id of the delivery, the same on every retry. */
+                "X-Webhook-Delivery": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event": "credential.refreshed",
+                 *       "timestamp": "2026-01-31T12:00:00.000Z",
+                 *       "data": {
+                 *         "providerSlug": "openai",
+                 *         "accountId": "00000000-0000-0000-0000-000000000000",
+                 *         "credentialId": null,
+                 *         "agentId": "00000000-0000-0000-0000-000000000000",
+                 *         "orgId": "00000000-0000-0000-0000-000000000000"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["CredentialRefreshedEvent"];
             };
         };
         responses: {

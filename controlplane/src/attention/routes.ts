@@ -19,6 +19,6 @@ export function attentionRoutes(app: App, sql: Sql, catalogue: Catalogue): void 
         response: { 200: AttentionReply },
       },
     },
-    async ({ actor }) => ({ attention: await listAttentionItems(sql, catalogue, actor.orgId, Date.now()) }),
+    async ({ actor }) => ({ attention: await listAttentionItems(sql, catalogue, actor, Date.now()) }),
   );
 }

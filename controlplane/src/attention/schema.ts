@@ -4,6 +4,7 @@ import { Timestamp, Uuid } from '../http/schema.js';
 
 /** Most urgent first. */
 export const ATTENTION_KINDS = [
+  'sensitive_call',
   'circuit_open',
   'budget',
   'needs_credentials',
@@ -28,6 +29,15 @@ const AttentionThing = Type.Object({
   monthCents: orNull(Type.Number(), 'Spend of the calendar month in US cents; only for agents.'),
   budgetCents: orNull(Type.Integer(), 'Monthly budget in US cents; only for agents.'),
   paused: Type.Boolean({ description: 'True for an endpoint to which deliveries are paused.' }),
+  origin: orNull(Type.String(), 'Origin of a breaker, for `PUT /v1/circuits`.'),
+  circuitState: Type.Unsafe<'OPEN' | 'HALF_OPEN' | null>({
+    anyOf: [{ type: 'string', enum: ['OPEN', 'HALF_OPEN'] }, { type: 'null' }],
+    description: 'State of a breaker; it is listed until it is CLOSED.',
+  }),
+  agents: orNull(Type.Integer(), 'Number of agents that a breaker concerns.'),
+  call: orNull(Type.String(), 'The last rejected sensitive call: provider, method and path.'),
+  calls: orNull(Type.Integer(), 'Number of recorded sensitive calls with this key within seven days.'),
+  clientNetwork: orNull(Type.String(), 'Network from which the last of them came.'),
 });
 export type AttentionThing = Static<typeof AttentionThing>;
 
@@ -42,4 +52,10 @@ export type AttentionReply = Static<typeof AttentionReply>;
 /** For the API document. */
 export const EXAMPLES = {
   paused: false,
+  'things.origin': null,
+  circuitState: null,
+  'things.agents': null,
+  'things.call': null,
+  'things.calls': null,
+  'things.clientNetwork': null,
 };

@@ -16,7 +16,7 @@ const SHORT_LIVED_BELOW_DAYS = 7;
 const UNUSED_AFTER_DAYS = 1;
 
 export interface AttentionRow {
-  readonly kind: Exclude<AttentionKind, 'circuit_open'>;
+  readonly kind: Exclude<AttentionKind, 'circuit_open' | 'sensitive_call'>;
   readonly id: string;
   readonly name: string;
   readonly agentId: string | null;
@@ -56,7 +56,8 @@ export function loadAttentionRows(sql: Sql, orgId: string, month: string): Promi
               where org_id = ${orgId} and status = 'needs_credentials') c
       order by c.at desc nulls last, c.id limit ${SHOWN_PER_KIND_MAX})
     union all
-    (select 'webhook_failing', id::text, url, null, null, null, failing_since, ${noMoney}, status = 'paused',
+    (select 'webhook_failing', id::text,
+            case kind when 'webhook' then url else substring(url from '^[^/]+//[^/]+') || '/…' end, null, null, null, failing_since, ${noMoney}, status = 'paused',
             count(*) over ()
        from webhook_endpoints
       where org_id = ${orgId} and (failing_since is not null or paused_reason = 'failing')
@@ -83,4 +84,45 @@ export function loadAttentionRows(sql: Sql, orgId: string, month: string): Promi
        from agents a ${ofMonth}
       where a.org_id = ${orgId} and a.status = 'active' and a.budget_cents_monthly is null
       order by ${spent} desc, a.created_at desc, a.id limit ${SHOWN_PER_KIND_MAX})`;
+}
+
+export interface SensitiveAttemptRow {
+  /** Id of the key. */
+  readonly id: string;
+  readonly name: string;
+  readonly agentId: string;
+  readonly agentName: string | null;
+  readonly providerSlug: string;
+  /** Of the last attempt. */
+  readonly at: Date;
+  readonly call: string;
+  readonly calls: number;
+  readonly clientNetwork: string;
+  readonly total: number;
+}
+
+const SENSITIVE_DAYS = 7;
+/** Recorded attempts that are read: a bound for an organization under attack. */
+const SENSITIVE_ROWS_MAX = 1_000;
+
+/** Keys with which agents tried sensitive calls, unless they are revoked or expired; the newest attempt first. */
+export function loadSensitiveAttempts(sql: Sql, orgId: string): Promise<SensitiveAttemptRow[]> {
+  return sql<SensitiveAttemptRow[]>`
+    with recent as (
+      select key_id, agent_id, provider_slug, method, path, client_network, rejected_at
+        from rejected_calls
+       where org_id = ${orgId} and reason = 'sensitive_path'
+         and rejected_at > now() - make_interval(days => ${SENSITIVE_DAYS})
+       order by rejected_at desc limit ${SENSITIVE_ROWS_MAX}),
+    last as (
+      select distinct on (key_id) r.*, count(*) over (partition by key_id) as calls
+        from recent r order by key_id, rejected_at desc)
+    select k.id, k.name, l.agent_id as "agentId", a.name as "agentName", l.provider_slug as "providerSlug",
+           l.rejected_at as at, l.method || ' ' || l.path as call, l.calls, l.client_network as "clientNetwork",
+           count(*) over () as total
+      from last l
+      join api_keys k on k.org_id = ${orgId} and k.id = l.key_id and k.revoked_at is null
+       and (k.expires_at is null or k.expires_at > now())
+      left join agents a on a.id = l.agent_id
+     order by l.rejected_at desc, k.id limit ${SHOWN_PER_KIND_MAX}`;
 }

@@ -67,7 +67,7 @@ export class CircuitOverrideService {
     { providerSlug, origin }: { providerSlug: string; origin?: string },
   ): Promise<CircuitView> {
     const page = { limit: CIRCUITS_MAX, offset: 0 };
-    const { rows } = await listCircuits(this.sql, this.catalogue, orgId, { state: null, providerSlug }, page);
+    const { rows } = await listCircuits(this.sql, this.catalogue, orgId, { states: null, providerSlug }, page);
     const [found, ...others] = origin === undefined ? rows : rows.filter((row) => row.origin === origin);
     if (found === undefined) throw new NotFound('circuit');
     if (others.length > 0) throw new Conflict(`${providerSlug} has accounts at several origins: name one with origin`);

@@ -21,8 +21,8 @@ interface OrgCircuitQuery {
   readonly fixedDefaults: readonly string[];
   /** The same of the organization's custom providers, by id. */
   readonly own: readonly { readonly id: string; readonly key: string }[];
-  /** Returns only breakers in this state; null for all. */
-  readonly state: CircuitStateName | null;
+  /** Returns only breakers in one of these states; null for all. */
+  readonly states: readonly CircuitStateName[] | null;
   /** Returns only breakers of this provider; null for all. */
   readonly providerSlug: string | null;
 }
@@ -34,7 +34,7 @@ interface OrgCircuitQuery {
  */
 export async function listOrgCircuits(
   sql: Sql,
-  { orgId, fixed, fixedDefaults, own, state, providerSlug }: OrgCircuitQuery,
+  { orgId, fixed, fixedDefaults, own, states, providerSlug }: OrgCircuitQuery,
   page: Page,
 ): Promise<ListResult<OrgCircuitRow>> {
   const circuits = sql`(
@@ -62,7 +62,7 @@ export async function listOrgCircuits(
       left join circuits f on f.circuit_key = used.key and f.state = 'OPEN'
       left join circuits c on c.circuit_key = coalesce(f.circuit_key, used.key || '|' || ${orgId}::text)
      where used.key is not null and (${providerSlug}::text is null or used.provider_slug = ${providerSlug})
-       and (${state}::text is null or coalesce(c.state, 'CLOSED') = ${state})) as own`;
+       and (${states === null} or coalesce(c.state, 'CLOSED') = any(${[...(states ?? [])]}::text[]))) as own`;
   const rows = await sql<OrgCircuitRow[]>`
     select own.key as "originKey", provider_slug as "providerSlug", accounts, state, reason, since,
            open_until as "openUntil"

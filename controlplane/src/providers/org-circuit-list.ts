@@ -45,7 +45,7 @@ export const CircuitList = Type.Object({ circuits: Type.Array(CircuitView), ...P
 
 interface CircuitFilter {
   /** Null for all states. */
-  readonly state: CircuitStateName | null;
+  readonly states: readonly CircuitStateName[] | null;
   /** Null for all providers. */
   readonly providerSlug: string | null;
 }

@@ -75,8 +75,8 @@ export function providerAndCircuitRoutes(
     },
     async ({ actor, query }) => {
       const { limit, offset } = parsePage(query);
-      const { state = null } = query;
-      const filter = { state, providerSlug: null };
+      const { state } = query;
+      const filter = { states: state === undefined ? null : [state], providerSlug: null };
       const { rows, total } = await listCircuits(sql, catalogue, actor.orgId, filter, { limit, offset });
       return { circuits: [...rows], total, limit, offset };
     },

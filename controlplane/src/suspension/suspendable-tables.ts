@@ -77,7 +77,7 @@ export const SUSPENDABLE_TABLES: readonly SuspendableTable[] = [
   {
     kind: 'webhook',
     table: 'webhook_endpoints',
-    nameSql: 't.url',
+    nameSql: "case t.kind when 'webhook' then t.url else substring(t.url from '^[^/]+//[^/]+') || '/…' end",
     detailSql: "array_to_string(t.events, ', ')",
     suspendCondition: 'true',
     encrypted: true,

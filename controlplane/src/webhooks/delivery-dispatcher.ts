@@ -153,7 +153,7 @@ export class DeliveryDispatcher {
 
   async #runAttempt(delivery: ClaimedDelivery, stop: AbortController): Promise<void> {
     const startedAt = performance.now();
-    const { statusCode, error } = await this.#options.attempt(delivery, stop);
+    const { statusCode, error, durationMs, responseBody } = await this.#options.attempt(delivery, stop);
     this.#endpointConcurrency.onFinished(delivery.endpointId, performance.now() - startedAt);
     this.#orgConcurrency.onFinished(delivery.orgId);
     // After the grace period the lease was released. Then the next worker's attempt counts instead of this one.
@@ -167,6 +167,7 @@ export class DeliveryDispatcher {
       statusCode,
       error,
       delayMs,
+      attempt: { at: new Date().toISOString(), statusCode, error, durationMs, responseBody },
     });
     this.#writing ??= this.#writeOutcomes();
     this.wake();

@@ -7,6 +7,7 @@ import { NIL_UUID } from '@acg/base/uuid-patterns';
 import type { Sql } from '../db/postgres-client.js';
 import type { EncryptedSecret } from '../vault/aes-gcm-vault.js';
 import type { EndpointSlots } from './endpoint-concurrency.js';
+import type { EndpointKind } from './format-delivery-body.js';
 import type { OrgSlots } from './org-concurrency.js';
 
 export interface ClaimedDelivery extends EncryptedSecret {
@@ -15,6 +16,7 @@ export interface ClaimedDelivery extends EncryptedSecret {
   readonly endpointId: string;
   readonly orgId: string;
   readonly url: string;
+  readonly kind: EndpointKind;
   readonly event: string;
   readonly payload: string;
   /** The endpoint's previous secret while both secrets sign. */
@@ -86,7 +88,7 @@ export async function claimDeliveries(sql: Sql, options: ClaimOptions): Promise<
       from due, webhook_endpoints e
       left join webhook_previous_secrets s on s.id = e.id and s.until > now()
      where d.id = due.id and e.id = d.endpoint_id
-    returning d.id, d.lease, d.endpoint_id as "endpointId", d.org_id as "orgId", e.url, d.event, d.payload,
+    returning d.id, d.lease, d.endpoint_id as "endpointId", d.org_id as "orgId", e.url, e.kind, d.event, d.payload,
               d.attempts, e.key_id as "keyId", e.nonce, e.ciphertext,
               s.key_id as "previousKeyId", s.nonce as "previousNonce", s.ciphertext as "previousCiphertext")
     -- The last step of the walk has no endpoint when there was none left.
@@ -123,7 +125,21 @@ export interface DeliveryOutcome {
   readonly error: string | null;
   /** Milliseconds until the next attempt; 0 unless pending. */
   readonly delayMs: number;
+  readonly attempt: LoggedAttempt;
 }
+
+/** One attempt as it is stored and shown. */
+export interface LoggedAttempt {
+  /** Its end. */
+  readonly at: string;
+  readonly statusCode: number | null;
+  readonly error: string | null;
+  readonly durationMs: number;
+  readonly responseBody: string | null;
+}
+
+/** Attempts that a delivery keeps: the retries of one queueing, and the last of the one before. */
+const ATTEMPTS_LOGGED_MAX = 10;
 
 /** An endpoint is paused when every attempt has failed for this long and this often. */
 const PAUSE_AFTER_FAILING_DAYS = 3;
@@ -135,11 +151,11 @@ const PAUSE_AFTER_FAILED_ATTEMPTS = 50;
  * before deliveries, in the same order as a deletion, to avoid deadlocks.
  */
 export async function recordOutcomes(sql: Sql, outcomes: readonly DeliveryOutcome[]): Promise<ReadonlySet<string>> {
-  const rows = outcomes.map((o) => ({ ...o }));
+  const rows = outcomes.map((o) => ({ ...o, attempt: { ...o.attempt } }));
   const written = await sql<{ id: string }[]>`
     with outcomes as (
       select * from jsonb_to_recordset(${sql.json(rows)}) as r(
-        id uuid, lease uuid, status text, "statusCode" integer, error text, "delayMs" integer)),
+        id uuid, lease uuid, status text, "statusCode" integer, error text, "delayMs" integer, attempt jsonb)),
     endpoints as materialized (
       select id from webhook_endpoints
        where id in (select d.endpoint_id from webhook_deliveries d join outcomes r on r.id = d.id)
@@ -147,7 +163,9 @@ export async function recordOutcomes(sql: Sql, outcomes: readonly DeliveryOutcom
     written as (
       update webhook_deliveries d
          set status = r.status, status_code = r."statusCode", error = r.error, attempts = d.attempts + 1,
-             last_attempt_at = now(), next_attempt_at = now() + r."delayMs" * interval '1 millisecond', lease = null
+             last_attempt_at = now(), next_attempt_at = now() + r."delayMs" * interval '1 millisecond', lease = null,
+             attempt_log = case when jsonb_array_length(d.attempt_log) < ${ATTEMPTS_LOGGED_MAX} then d.attempt_log
+                                else d.attempt_log - 0 end || r.attempt
         from outcomes r, endpoints e
        where d.id = r.id and d.lease = r.lease and e.id = d.endpoint_id
       returning d.id, d.endpoint_id, d.status = 'success' as delivered),

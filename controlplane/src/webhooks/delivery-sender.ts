@@ -9,6 +9,7 @@ import { Secret } from '@acg/base/secret';
 import type { Agent } from 'undici';
 import type { EncryptedSecret, Vault } from '../vault/aes-gcm-vault.js';
 import type { ClaimedDelivery } from './delivery-queue.js';
+import { formatDeliveryBody } from './format-delivery-body.js';
 import { type DeliveryAttempt, postDelivery } from './post-delivery.js';
 
 /** Short, because a receiver may close an idle connection just as the next delivery is written to it. */
@@ -40,12 +41,13 @@ export class DeliverySender {
   async send(delivery: ClaimedDelivery, stop: AbortController): Promise<DeliveryAttempt> {
     const secret = this.#openSecret(delivery, delivery);
     const previousSecret = delivery.previous === null ? null : this.#openSecret(delivery, delivery.previous);
-    if (secret === null) return { statusCode: null, error: 'secret_unreadable' };
+    if (secret === null) return { statusCode: null, error: 'secret_unreadable', durationMs: 0, responseBody: null };
     const { id, url, event, payload, orgId } = delivery;
     const tenant = this.#orgConnections.get(orgId) ?? this.#openOrgConnections(orgId);
     tenant.running++;
     try {
-      const request = { deliveryId: id, url, event, body: payload, secret, previousSecret };
+      const body = formatDeliveryBody(delivery.kind, payload);
+      const request = { deliveryId: id, url, event, body, secret, previousSecret };
       return await postDelivery(tenant.agent, request, this.#options.timeoutMs, stop);
     } finally {
       if (--tenant.running === 0 && this.#orgConnections.delete(orgId)) void tenant.agent.close();

@@ -9,11 +9,12 @@ import { Conflict, InvalidInput, NotFound } from '../domain/errors.js';
 import { EVENT_TYPES, type EventName } from '../events/event-catalogue.js';
 import type { ListResult, Page } from '../http/limit-offset-pagination.js';
 import { runWithoutRequestSlot } from '../http/org-request-slots.js';
-import type { Actor } from '../http/route-access.js';
+import { type Actor, isRoleAtLeast } from '../http/route-access.js';
 import { parseOptionalTimestamp } from '../http/timestamp-params.js';
 import type { Throttle } from '../throttling/throttle.js';
 import type { Vault } from '../vault/aes-gcm-vault.js';
 import * as store from './endpoint-and-delivery-store.js';
+import { displayUrl } from './format-delivery-body.js';
 import type {
   Delivery,
   DeliveryDetail,
@@ -63,6 +64,7 @@ export class WebhookService {
   async create(actor: Actor, input: EndpointInput): Promise<Endpoint & { secret: string }> {
     await this.#checkUrl(actor.orgId, input.url);
     const { orgId } = actor;
+    const { kind = 'webhook' } = input;
     const id = uuidv7(Date.now());
     const secret = createSigningSecret();
     const sealed = this.vault.encrypt({ purpose: 'webhook', orgId, id }, secret.reveal());
@@ -71,9 +73,20 @@ export class WebhookService {
       if ((await store.countEndpoints(tx, orgId)) >= ENDPOINTS_MAX) {
         throw new Conflict(`the organization already has ${ENDPOINTS_MAX} webhook endpoints: delete one first`);
       }
-      const endpoint = { id, orgId, ...sealed, url: input.url, events: input.events, createdBy: actor.userId };
-      const inserted = await store.insertEndpoint(tx, endpoint);
-      const changes = { url: [null, input.url], events: [null, input.events] } as const;
+      const inserted = await store.insertEndpoint(tx, {
+        id,
+        orgId,
+        ...sealed,
+        url: input.url,
+        kind,
+        events: input.events,
+        createdBy: actor.userId,
+      });
+      const changes = {
+        kind: [null, kind],
+        url: [null, displayUrl({ kind, url: input.url })],
+        events: [null, input.events],
+      } as const;
       await recordAudit(tx, actor, 'webhook.create', { type: 'webhook', id }, changes);
       return inserted;
     });
@@ -94,7 +107,7 @@ export class WebhookService {
       const changes = Object.fromEntries(
         (['url', 'events', 'status'] as const)
           .filter((field) => patch[field] !== undefined)
-          .map((field) => [field, [before[field], row[field]] as const]),
+          .map((field) => [field, [shown(before)[field], shown(row)[field]] as const]),
       );
       await recordAudit(tx, actor, 'webhook.update', { type: 'webhook', id }, changes);
       if (row.status === 'active') await store.notifyWorkers(tx);
@@ -107,7 +120,7 @@ export class WebhookService {
       const before = await store.lockEndpoint(tx, actor.orgId, id);
       if (before === null) throw new NotFound('webhook endpoint');
       await store.deleteEndpoint(tx, id);
-      await recordAudit(tx, actor, 'webhook.delete', { type: 'webhook', id }, { url: [before.url, null] });
+      await recordAudit(tx, actor, 'webhook.delete', { type: 'webhook', id }, { url: [displayUrl(before), null] });
     });
   }
 
@@ -196,7 +209,15 @@ export class WebhookService {
   async getDelivery(actor: Actor, id: string): Promise<DeliveryDetail> {
     const row = await store.loadDelivery(this.sql, actor.orgId, id);
     if (row === null) throw new NotFound('webhook delivery');
-    return { ...presentDelivery(row), payload: JSON.parse(row.payload) as DeliveryDetail['payload'] };
+    return {
+      ...presentDelivery(row),
+      payload: JSON.parse(row.payload) as DeliveryDetail['payload'],
+      attemptLog: row.attemptLog.map(({ statusCode, responseBody, ...attempt }) => ({
+        ...attempt,
+        statusCode: statusCode === null ? null : String(statusCode),
+        responseBody: isRoleAtLeast(actor.role, 'admin') ? responseBody : null,
+      })),
+    };
   }
 
   async retryDelivery(actor: Actor, id: string): Promise<Delivery> {
@@ -217,13 +238,18 @@ export class WebhookService {
   }
 }
 
+const shown = (row: store.EndpointRow) => ({ ...row, url: displayUrl(row) });
+
 const presentEndpoint = (row: store.EndpointRow): Endpoint => ({
   id: row.id,
-  url: row.url,
+  url: displayUrl(row),
+  kind: row.kind,
   events: row.events,
   status: row.status,
   pausedReason: row.pausedReason,
   previousSecretUntil: row.previousSecretUntil?.toISOString() ?? null,
+  failingSince: row.failingSince?.toISOString() ?? null,
+  recent: row.recent,
   createdAt: row.createdAt.toISOString(),
 });
 

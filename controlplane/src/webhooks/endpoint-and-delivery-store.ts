@@ -5,15 +5,22 @@ import { WEBHOOK_CHANNEL } from '../events/append-events.js';
 import type { EventName } from '../events/event-catalogue.js';
 import type { ListResult, Page } from '../http/limit-offset-pagination.js';
 import type { EncryptedSecret } from '../vault/aes-gcm-vault.js';
+import type { LoggedAttempt } from './delivery-queue.js';
+import type { EndpointKind } from './format-delivery-body.js';
 
 export interface EndpointRow {
   readonly id: string;
   readonly url: string;
+  readonly kind: EndpointKind;
   readonly events: EventName[];
   readonly status: 'active' | 'paused';
   /** Null when a member paused the endpoint. */
   readonly pausedReason: 'failing' | null;
   readonly previousSecretUntil: Date | null;
+  /** Since the first failure after the last success; null: the last delivery succeeded, or there was none. */
+  readonly failingSince: Date | null;
+  /** Of the newest {@link RECENT_DELIVERIES}. */
+  readonly recent: { readonly delivered: number; readonly failed: number; readonly pending: number };
   readonly createdAt: Date;
 }
 
@@ -29,10 +36,24 @@ export interface DeliveryRow {
   readonly createdAt: Date;
 }
 
+/** Deliveries that the counts of an endpoint cover: a bound for the time of the query. */
+const RECENT_DELIVERIES = 50;
+
 const endpointColumns = (sql: Sql | Tx) =>
-  sql`id, url, events, status, paused_reason as "pausedReason",
+  sql`id, url, kind, events, status, paused_reason as "pausedReason",
       (select s.until from webhook_previous_secrets s where s.id = webhook_endpoints.id and s.until > now())
-        as "previousSecretUntil", created_at as "createdAt"`;
+        as "previousSecretUntil", failing_since as "failingSince",
+      (select json_build_object(
+                'delivered', count(*) filter (where d.status = 'success'),
+                'failed', count(*) filter (where d.status = 'failed' or d.status = 'pending' and d.attempts > 0),
+                'pending', count(*) filter (where d.status = 'pending' and d.attempts = 0))
+         from (select status, attempts from webhook_deliveries where endpoint_id = webhook_endpoints.id
+                order by created_at desc, id desc limit ${RECENT_DELIVERIES}) d) as recent, created_at as "createdAt"`;
+export interface DetailedDeliveryRow extends DeliveryRow {
+  readonly payload: string;
+  readonly attemptLog: LoggedAttempt[];
+}
+
 const deliveryColumns = (sql: Sql | Tx) => sql`
   id, endpoint_id as "endpointId", event, status, status_code as "statusCode", error, attempts,
   last_attempt_at as "lastAttemptAt", created_at as "createdAt"`;
@@ -76,13 +97,14 @@ export async function insertEndpoint(
     id: string;
     orgId: string;
     url: string;
+    kind: EndpointKind;
     events: readonly EventName[];
     createdBy: string;
   },
 ): Promise<EndpointRow> {
   const [row] = await tx<EndpointRow[]>`
-    insert into webhook_endpoints (id, org_id, url, events, key_id, nonce, ciphertext, created_by)
-    values (${endpoint.id}, ${endpoint.orgId}, ${endpoint.url}, ${[...endpoint.events]}, ${endpoint.keyId},
+    insert into webhook_endpoints (id, org_id, url, kind, events, key_id, nonce, ciphertext, created_by)
+    values (${endpoint.id}, ${endpoint.orgId}, ${endpoint.url}, ${endpoint.kind}, ${[...endpoint.events]}, ${endpoint.keyId},
             ${endpoint.nonce}, ${endpoint.ciphertext}, ${endpoint.createdBy})
     returning ${endpointColumns(tx)}`;
   return row!;
@@ -176,13 +198,9 @@ export async function listDeliveries(
   return { rows, total: count!.total };
 }
 
-export async function loadDelivery(
-  sql: Sql,
-  orgId: string,
-  id: string,
-): Promise<(DeliveryRow & { readonly payload: string }) | null> {
-  const [row] = await sql<(DeliveryRow & { payload: string })[]>`
-    select ${deliveryColumns(sql)}, payload from webhook_deliveries where org_id = ${orgId} and id = ${id}`;
+export async function loadDelivery(sql: Sql, orgId: string, id: string): Promise<DetailedDeliveryRow | null> {
+  const [row] = await sql<DetailedDeliveryRow[]>`
+    select ${deliveryColumns(sql)}, payload, attempt_log as "attemptLog" from webhook_deliveries where org_id = ${orgId} and id = ${id}`;
   return row ?? null;
 }
 

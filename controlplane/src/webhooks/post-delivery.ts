@@ -1,6 +1,6 @@
 /**
  * Sends one delivery with one POST; the status code decides the outcome. Reads at most 4 KiB of the response body, so
- * that the connection can be reused, and keeps none of it (docs/configuration.md#tenant-supplied-addresses).
+ * that the connection can be reused, and returns the first KiB as text (docs/webhooks.md#attempts).
  * Redirects are not followed. One timer covers the whole attempt, so a receiver that trickles bytes cannot extend it.
  */
 import { NameResolutionError } from '@acg/base/dns/name-resolver-interface';
@@ -38,9 +38,14 @@ export interface DeliveryAttempt {
   readonly statusCode: number | null;
   /** Null on success. */
   readonly error: DeliveryFailure | null;
+  /** Milliseconds from the connect to the end of the attempt. */
+  readonly durationMs: number;
+  /** First KiB of the response body, without control characters; null without a response. */
+  readonly responseBody: string | null;
 }
 
 const BODY_BYTES_MAX = 4096;
+const BODY_BYTES_KEPT = 1024;
 /** Time limit for reading the body after the status has arrived. The body no longer affects the outcome. */
 const BODY_TIMEOUT_MS = 1_000;
 const USER_AGENT = 'agent-credential-gateway';
@@ -52,6 +57,10 @@ export async function postDelivery(
   timeoutMs: number,
   stop: AbortController,
 ): Promise<DeliveryAttempt> {
+  const startedAt = performance.now();
+  const result = (statusCode: number | null, error: DeliveryFailure | null, responseBody: string | null) => {
+    return { statusCode, error, responseBody, durationMs: Math.round(performance.now() - startedAt) };
+  };
   let late = false;
   let timer = setTimeout(() => {
     late = true;
@@ -67,10 +76,10 @@ export async function postDelivery(
     });
     clearTimeout(timer);
     timer = setTimeout(() => stop.abort(), Math.min(timeoutMs, BODY_TIMEOUT_MS));
-    await drainBody(response.body);
-    return { statusCode: response.statusCode, error: failureOfStatus(response.statusCode) };
+    const text = await readBodyStart(response.body);
+    return result(response.statusCode, failureOfStatus(response.statusCode), text);
   } catch (error) {
-    return { statusCode: null, error: late ? 'timeout' : failureOfError(error) };
+    return result(null, late ? 'timeout' : failureOfError(error), null);
   } finally {
     clearTimeout(timer);
   }
@@ -90,18 +99,24 @@ function deliveryHeaders({ secret, previousSecret, body, event, deliveryId }: De
   };
 }
 
-/** Reads the body up to its bound and discards it. Leaving the loop early destroys the connection. */
-async function drainBody(body: AsyncIterable<Buffer>): Promise<void> {
+/** Reads the body up to its bound and returns its start. Leaving the loop early destroys the connection. */
+async function readBodyStart(body: AsyncIterable<Buffer>): Promise<string> {
+  const kept: Buffer[] = [];
   let bytes = 0;
   try {
     for await (const chunk of body) {
+      if (bytes < BODY_BYTES_KEPT) kept.push(chunk.subarray(0, BODY_BYTES_KEPT - bytes));
       bytes += chunk.length;
       if (bytes > BODY_BYTES_MAX) break;
     }
   } catch {
     // The status has arrived, so a failing body changes nothing.
   }
+  // Postgres stores no NUL in JSON, and a terminal obeys control characters.
+  return Buffer.concat(kept).toString('utf8').replace(CONTROL_CHARACTERS, ' ');
 }
+
+const CONTROL_CHARACTERS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 
 function failureOfStatus(status: number): DeliveryFailure | null {
   if (status >= 200 && status < 300) return null;

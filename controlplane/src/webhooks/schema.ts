@@ -6,18 +6,27 @@ import { PageQuery, PageReply } from '../http/limit-offset-pagination.js';
 import { Body, Timestamp, Uuid } from '../http/schema.js';
 import { SearchQuery, SortQuery } from '../http/search-and-sort-query-schema.js';
 import { TimestampParam } from '../http/timestamp-params.js';
+import { ENDPOINT_KINDS, type EndpointKind } from './format-delivery-body.js';
 
+const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(type: T) => Type.Union([type, Type.Null()]);
 const EndpointStatus = Type.Unsafe<'active' | 'paused'>({ type: 'string', enum: ['active', 'paused'] });
 const DeliveryStatus = Type.Unsafe<'pending' | 'success' | 'failed'>({
   type: 'string',
   enum: ['pending', 'success', 'failed'],
+});
+const Kind = Type.Unsafe<EndpointKind>({
+  type: 'string',
+  enum: [...ENDPOINT_KINDS],
+  description:
+    'What the receiver reads: the signed event (webhook), or a message for an incoming webhook of Slack or Teams.',
 });
 const Events = Type.Array(EventNameField, { minItems: 1, maxItems: EVENT_NAMES.length, uniqueItems: true });
 const Url = Type.String({ minLength: 1, maxLength: 2048 });
 
 export const Endpoint = Type.Object({
   id: Uuid,
-  url: Type.String(),
+  url: Type.String({ description: 'Of Slack and Teams only the host: the path is their secret.' }),
+  kind: Kind,
   events: Type.Array(EventNameField),
   status: EndpointStatus,
   pausedReason: Type.Unsafe<'failing' | null>({
@@ -29,11 +38,16 @@ export const Endpoint = Type.Object({
     format: 'date-time',
     description: 'Until this time deliveries are also signed with the previous secret.',
   }),
+  failingSince: nullable({ ...Timestamp, description: 'Since then every attempt has failed; null unless failing.' }),
+  recent: Type.Object(
+    { delivered: Type.Integer(), failed: Type.Integer(), pending: Type.Integer() },
+    { description: 'Counts of the newest 50 deliveries; failed includes those that wait for a retry.' },
+  ),
   createdAt: Timestamp,
 });
 export type Endpoint = Static<typeof Endpoint>;
 
-export const EndpointInput = Body({ url: Url, events: Events });
+export const EndpointInput = Body({ url: Url, events: Events, kind: Type.Optional(Kind) });
 export type EndpointInput = Static<typeof EndpointInput>;
 
 export const EndpointPatch = Type.Object(
@@ -94,8 +108,6 @@ export type ReplayReply = Static<typeof ReplayReply>;
 
 export const EndpointList = Type.Object({ endpoints: Type.Array(Endpoint), ...PageReply });
 
-const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(type: T) => Type.Union([type, Type.Null()]);
-
 export const Delivery = Type.Object({
   id: Uuid,
   endpointId: Uuid,
@@ -116,6 +128,18 @@ export const DeliveryDetail = Type.Object({
     timestamp: Timestamp,
     data: Type.Object({}, { additionalProperties: true }),
   }),
+  attemptLog: Type.Array(
+    Type.Object({
+      at: Timestamp,
+      statusCode: nullable(Type.String({ description: 'HTTP status; null without a response.' })),
+      error: nullable(Type.String({ description: 'Class of the failure; null on success.' })),
+      durationMs: Type.Integer(),
+      responseBody: nullable(
+        Type.String({ description: 'First KiB of the response body, for admins. Null without a response.' }),
+      ),
+    }),
+    { description: 'The newest ten attempts, the oldest first.' },
+  ),
 });
 export type DeliveryDetail = Static<typeof DeliveryDetail>;
 
@@ -153,6 +177,17 @@ export const EXAMPLES = {
   end: '2026-01-31T12:00:00.000Z',
   lastAttemptAt: EXAMPLE_TIMES.used,
   pausedReason: null,
+  'endpoint.failingSince': null,
+  'Endpoint.failingSince': null,
+  'Endpoint.kind': 'webhook',
+  'endpoint.kind': 'webhook',
+  'EndpointInput.kind': 'webhook',
+  delivered: 17,
+  failed: 0,
+  pending: 0,
+  'attemptLog.at': EXAMPLE_TIMES.used,
+  durationMs: 184,
+  responseBody: 'ok',
   previousSecretUntil: null,
   start: '2026-01-31T06:00:00.000Z',
   timestamp: EXAMPLE_TIMES.used,

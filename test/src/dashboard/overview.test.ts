@@ -170,3 +170,34 @@ test('lists items that need attention from one request, each with a link that re
   await list.getByText('Credential rejected').waitFor();
   await list.getByText('No budget').waitFor({ state: 'detached' });
 });
+
+test('puts a sensitive attempt on top with key and network, revokes its token there, and closes a recovering breaker', async () => {
+  const { visitor, call, sql, projectId } = await busyOwner();
+  const { page } = visitor;
+  const agentId: string = (await call('POST', '/v1/agents', { projectId, name: 'Curious' })).body.agent.id;
+  const account = { agentId, providerSlug: 'openai', credentials: { apiKey: 'sk-provider-0123456789' } };
+  expect((await call('POST', '/v1/providers/accounts', account)).status).toBe(201);
+  const { key } = (await call('POST', '/v1/api-keys', { name: 'nightly', agentId })).body;
+  await sql`
+    insert into rejected_calls (org_id, agent_id, rejected_at, id, key_id, provider_slug, reason, status, method, path,
+                                model, tool, client_network)
+    select org_id, id, now(), gen_random_uuid(), ${key.id}, 'openai', 'sensitive_path', 403, 'GET',
+           '/v1/organization/admin_api_keys', '', '', '203.0.113.7' from agents where id = ${agentId}`;
+  await sql`
+    insert into circuits (circuit_key, provider_slug, org_id, state, reason, epoch, changed_at)
+    select circuit_key || '|' || org_id, 'openai', org_id, 'HALF_OPEN', 'error_rate', 3, now()
+      from provider_accounts where agent_id = ${agentId}`;
+  await visitor.goto('/');
+  const first = page.getByRole('region', { name: 'Needs attention' }).getByRole('listitem').first();
+  await first.getByText('GET /v1/organization/admin_api_keys').waitFor();
+  await first.getByText('203.0.113.7').waitFor();
+  await page.getByText('Provider recovering').waitFor();
+  await visitor.checkPage('overview-sensitive');
+  await first.getByRole('button', { name: 'Revoke: nightly' }).click();
+  await page.getByRole('button', { name: 'Revoke token' }).click();
+  await page.getByText('nightly revoked').waitFor();
+  await expect.poll(() => page.getByText('Sensitive call rejected').count()).toBe(0);
+  await page.getByRole('button', { name: 'Close breaker: OpenAI' }).click();
+  await page.getByText('Breaker of OpenAI closed').waitFor();
+  await expect.poll(() => page.getByText('Provider recovering').count()).toBe(0);
+});

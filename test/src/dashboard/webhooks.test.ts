@@ -25,7 +25,7 @@ beforeAll(async () => {
     request.on('end', () => {
       const { 'x-webhook-signature': signature, 'x-webhook-signatures': signatures } = request.headers;
       received.push({ body, signature: String(signature), signatures: String(signatures) });
-      response.writeHead(status).end();
+      response.writeHead(status).end(status === 200 ? 'ok' : 'database is down');
     });
   });
   await new Promise<void>((done) => receiver.listen(0, '127.0.0.1', done));
@@ -69,12 +69,15 @@ test('creates an endpoint, tests it, retries a failed delivery, pauses and delet
   await sendTest();
   const failed = page.getByRole('row', { name: /failed.*500/ });
   await failed.waitFor();
+  await page.getByText('failing', { exact: true }).waitFor();
+  await page.getByText('1 of 2 failed').waitFor();
   await visitor.checkPage('webhook');
   await page.getByRole('combobox', { name: 'Deliveries' }).selectOption('failed');
   await expect.poll(() => page.url()).toContain('status=failed');
   await failed.getByRole('link').click();
   const drawer = page.getByRole('dialog', { name: 'Delivery' });
   await drawer.getByText('"timestamp"').waitFor();
+  await drawer.getByRole('region', { name: 'Attempts' }).getByText('database is down').first().waitFor();
   await visitor.checkPage('webhook-delivery');
   await drawer.getByRole('button', { name: 'Close' }).click();
   await drawer.waitFor({ state: 'detached' });

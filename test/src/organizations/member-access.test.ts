@@ -62,6 +62,10 @@ test('leavers: what a member created is listed, and kept or revoked with the mem
     const rotated = await owner.call('POST', `/v1/api-keys/${key.body.key.id}/rotate`, {});
     expect(rotated.body).toMatchObject({ key: { createdBy: owner.userId }, previous: { createdBy: leaver.userId } });
     await leaver.call('POST', '/v1/webhooks', { url: 'https://example.com/hook', events: ['agent.created'] });
+    // The path of a chat's webhook is its secret.
+    await sql()`
+      update webhook_endpoints set kind = 'slack', url = 'https://hooks.slack.com/services/T0/B0/the-secret'
+       where created_by = ${leaver.userId}`;
     await leaver.call('POST', '/v1/management-tokens', { name: 'CI', role: 'viewer' });
     leavers.push(leaver);
   }
@@ -73,6 +77,9 @@ test('leavers: what a member created is listed, and kept or revoked with the mem
     'webhook',
   ]);
   expect(created.body.total).toBe(3);
+  expect(created.body.items.find(({ kind }: { kind: string }) => kind === 'webhook').name).toBe(
+    'https://hooks.slack.com/…',
+  );
   const countOf = async (userId: string) => {
     const [row] = await sql()`
       select (select count(*)::int from api_keys where created_by = ${userId} and revoked_at is null) as keys,
@@ -89,6 +96,11 @@ test('leavers: what a member created is listed, and kept or revoked with the mem
   const audited = await sql()<{ action: string }[]>`
     select action from audit_entries where org_id = ${owner.orgId} and actor_user_id = ${owner.userId}
        and action in ('api_key.revoke', 'webhook.delete', 'member.remove') order by action`;
+  expect(
+    JSON.stringify(
+      await sql()`select changes from audit_entries where org_id = ${owner.orgId} and action = 'webhook.delete'`,
+    ),
+  ).not.toContain('the-secret');
   expect(audited.map(({ action }) => action)).toEqual([
     'api_key.revoke',
     'member.remove',

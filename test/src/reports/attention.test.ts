@@ -147,7 +147,11 @@ test('attention: an open circuit of a provider that an agent uses, before all el
             now() + interval '1 minute')
     on conflict (circuit_key) do update set state = 'OPEN', epoch = 2`;
   const [first] = await fetchAttention();
-  expect(first).toMatchObject({ kind: 'circuit_open', total: 1, things: [{ id: 'openai', providerSlug: 'openai' }] });
+  const thing = { id: 'openai', providerSlug: 'openai', agents: expect.any(Number), origin: expect.any(String) };
+  expect(first).toMatchObject({ kind: 'circuit_open', total: 1, things: [{ ...thing, circuitState: 'OPEN' }] });
+  // The cooldown is over, and no call has tried the provider yet: it is not well.
+  await sql`update circuits set state = 'HALF_OPEN' where org_id = ${owner.orgId}`;
+  expect(await itemsOfKind('circuit_open')).toMatchObject({ things: [{ ...thing, circuitState: 'HALF_OPEN' }] });
 });
 
 test('attention: at most five of a kind, with the total; another organization sees none of it', async () => {
@@ -159,7 +163,9 @@ test('attention: at most five of a kind, with the total; another organization se
   // Creates items of every kind; otherwise the empty response of the other organization would prove nothing.
   await sql`update agents set budget_cents_monthly = 1 where org_id = ${owner.orgId} and name = 'Over'`;
   await sql`update api_keys set created_at = now() - interval '25 hours' where org_id = ${owner.orgId} and name = 'new'`;
-  expect((await fetchAttention()).map(({ kind }) => kind)).toEqual(ATTENTION_KINDS);
+  expect((await fetchAttention()).map(({ kind }) => kind)).toEqual(
+    ATTENTION_KINDS.filter((kind) => kind !== 'sensitive_call'),
+  );
   expect(await fetchAttention(await plane().createMember('owner'))).toEqual([]);
 });
 
@@ -176,4 +182,36 @@ test('attention: a budget above 2^31 cents is shown as it is', async () => {
   expect((await itemsOfKind('budget', rich))!.things).toMatchObject([
     { id, monthCents: budgetCentsMonthly, budgetCents: budgetCentsMonthly },
   ]);
+});
+
+test('attention: sensitive attempts name key, call and network for admins, until the key is revoked', async () => {
+  const { sql } = plane().database;
+  const agentId = await createAgent('Curious', 1_000);
+  const key = (await owner.call('POST', '/v1/api-keys', { name: 'nightly', agentId })).body.key.id;
+  await sql`
+    insert into rejected_calls (org_id, agent_id, rejected_at, id, key_id, provider_slug, reason, status, method, path,
+                                model, tool, client_network)
+    select ${owner.orgId}, ${agentId}, now() - n * interval '1 hour', gen_random_uuid(), ${key}, 'openai', 'sensitive_path',
+           403, 'GET', '/v1/organization/admin_api_keys', '', '', '203.0.113.7'
+      from generate_series(1, 3) n`;
+  expect(await itemsOfKind('sensitive_call')).toMatchObject({
+    total: 1,
+    things: [
+      {
+        id: key,
+        name: 'nightly',
+        agentName: 'Curious',
+        call: 'GET /v1/organization/admin_api_keys',
+        calls: 3,
+        clientNetwork: '203.0.113.7',
+      },
+    ],
+  });
+  expect((await fetchAttention())[0]!.kind).toBe('sensitive_call');
+  const member = await plane().createMember('member', owner.orgId);
+  expect(await itemsOfKind('sensitive_call', member)).toBeUndefined();
+  const stranger = await plane().createMember('owner');
+  expect(await itemsOfKind('sensitive_call', stranger)).toBeUndefined();
+  await owner.call('DELETE', `/v1/api-keys/${key}`);
+  expect(await itemsOfKind('sensitive_call')).toBeUndefined();
 });

@@ -71,7 +71,7 @@ test('fairness: organizations whose receivers all hang leave slots for the next 
     attempt: async ({ orgId }, stop) => {
       attempted.push(orgId);
       if (orgId !== healthy) await new Promise((resolve) => stop.signal.addEventListener('abort', resolve));
-      return { statusCode: 200, error: null };
+      return { statusCode: 200, error: null, durationMs: 1, responseBody: '' };
     },
     retryDelaysMs: [],
     timeoutMs: 3_600_000,
@@ -149,7 +149,7 @@ test('fan-out: a dispatcher handles all organizations, and each event reaches ea
   const dispatcher = new DeliveryDispatcher({
     sql: sql(),
     log: createLogger('test', 'silent'),
-    attempt: async () => ({ statusCode: 200, error: null }),
+    attempt: async () => ({ statusCode: 200, error: null, durationMs: 1, responseBody: '' }),
     retryDelaysMs: [],
     timeoutMs: 3_600_000,
     pollMs: 3_600_000,
@@ -164,6 +164,14 @@ test('fan-out: a dispatcher handles all organizations, and each event reaches ea
   expect((await counts())[0]).toEqual({ n: 900, each: 900 });
 });
 
+const attemptOf = (statusCode: number, error: string | null) => ({
+  at: new Date().toISOString(),
+  statusCode,
+  error,
+  durationMs: 1,
+  responseBody: '',
+});
+
 async function recordOutcome(endpointId: string, status: 'success' | 'failed', count = 1): Promise<void> {
   const rows = await sql()<{ id: string; lease: string }[]>`
     insert into webhook_deliveries (id, endpoint_id, org_id, event_id, event, payload, lease)
@@ -173,7 +181,7 @@ async function recordOutcome(endpointId: string, status: 'success' | 'failed', c
   const error = status === 'success' ? null : 'status';
   await recordOutcomes(
     sql(),
-    rows.map((row) => ({ ...row, status, statusCode, error, delayMs: 0 })),
+    rows.map((row) => ({ ...row, status, statusCode, error, delayMs: 0, attempt: attemptOf(statusCode, error) })),
   );
 }
 
@@ -237,6 +245,7 @@ test('queue: a result without the lease is not written and does not count agains
     statusCode: 500,
     error: 'status',
     delayMs: 0,
+    attempt: attemptOf(500, 'status'),
   } as const;
   expect([...(await recordOutcomes(sql(), [lost]))]).toEqual([]);
   expect(await sql()`select status, attempts from webhook_deliveries where id = ${row!.id}`).toMatchObject([

@@ -38,10 +38,13 @@ test('webhooks: an endpoint is created with a secret shown once, listed, changed
   expect(shown).toEqual({
     id: expect.any(String),
     url: `${receiver.url}/crud`,
+    kind: 'webhook',
     events: ['agent.created', 'usage.threshold'],
     status: 'active',
     pausedReason: null,
     previousSecretUntil: null,
+    failingSince: null,
+    recent: { delivered: 0, failed: 0, pending: 0 },
     createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
   });
   const list = await admin.call('GET', '/v1/webhooks');
@@ -152,7 +155,23 @@ test('webhooks: a failing delivery is tried four times, fails, and a manual retr
   const listed = await admin.call('GET', `/v1/webhooks/${id}/deliveries?status=failed`);
   expect(listed.body).toMatchObject({ total: 1, limit: 50, offset: 0, deliveries: [{ id: failed.id }] });
   expect((await admin.call('GET', `/v1/webhooks/${id}/deliveries?status=success`)).body.total).toBe(0);
-  expect(JSON.stringify(listed.body) + JSON.stringify(failed)).not.toContain('sk-live');
+  expect(JSON.stringify(listed.body)).not.toContain('sk-live');
+  // Each attempt is kept with the start of the response, which only admins see.
+  expect(failed.attemptLog).toHaveLength(4);
+  expect(failed.attemptLog[0]).toMatchObject({
+    statusCode: '500',
+    error: 'status',
+    responseBody: 'sk-live-answer-of-the-receiver',
+    durationMs: expect.any(Number),
+  });
+  const reader = await plane().createMember('member', admin.orgId);
+  const seen = (await reader.call('GET', `/v1/webhooks/deliveries/${failed.id}`)).body.delivery;
+  expect(seen.attemptLog).toHaveLength(4);
+  expect(JSON.stringify(seen)).not.toContain('sk-live');
+  expect((await admin.call('GET', `/v1/webhooks/${id}`)).body.endpoint).toMatchObject({
+    failingSince: expect.any(String),
+    recent: { delivered: 0, failed: 1, pending: 0 },
+  });
 
   receiver.on(path, (response) => response.writeHead(204).end());
   const stranger = await plane().createMember('owner');
@@ -279,4 +298,24 @@ test('webhooks: an endpoint paused for failing shows that reason while paused, a
     { failed_attempts: 0, failing_since: null },
   ]);
   expect(await patch({ status: 'paused' })).toMatchObject({ status: 'paused', pausedReason: null });
+});
+
+test('webhooks: a chat gets a message instead of the event, and no response shows its URL', async () => {
+  const admin = await plane().createMember('admin');
+  for (const kind of ['slack', 'teams'] as const) {
+    const path = newPath();
+    const url = `${receiver.url}${path}`;
+    const created = await admin.call('POST', '/v1/webhooks', { url, kind, events: ['agent.budget_exceeded'] });
+    expect(created.body.endpoint).toMatchObject({ kind, url: `${new URL(url).origin}/…` });
+    const { id } = created.body.endpoint;
+    const { body } = await admin.call('POST', `/v1/webhooks/${id}/test`);
+    await awaitDeliveryStatus(admin, body.delivery.id, 'success');
+    const message = JSON.parse(at(path)[0]!.body);
+    if (kind === 'slack') expect(message.blocks[0].text).toEqual({ type: 'plain_text', text: 'Budget exceeded' });
+    else expect(message.attachments[0].content.body[0].text).toBe('Budget exceeded');
+    const shown = await Promise.all(
+      ['/v1/webhooks', `/v1/webhooks/${id}`, '/v1/audit'].map((read) => admin.call('GET', read)),
+    );
+    expect(JSON.stringify(shown)).not.toContain(path);
+  }
 });

@@ -51,6 +51,18 @@ export const useRotateAccount = (id: string) =>
     onSuccess: invalidateAccounts,
   });
 
+interface AccountPermissions {
+  readonly allowSensitivePaths: boolean;
+  readonly allowOpaque: boolean;
+}
+
+export const useSetAccountPermissions = (id: string) =>
+  useMutation({
+    mutationFn: (body: AccountPermissions) =>
+      api.patch('/v1/providers/accounts/{id}', { params: { path: { id } }, body }),
+    onSuccess: invalidateAccounts,
+  });
+
 export const useRemoveAccount = () =>
   useMutation({
     mutationFn: (id: string) => api.delete('/v1/providers/accounts/{id}', { params: { path: { id } } }),

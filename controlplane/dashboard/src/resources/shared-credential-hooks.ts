@@ -61,6 +61,12 @@ export const useRotateSharedCredential = (id: string) =>
     onSuccess: invalidateAccounts,
   });
 
+export const useRenameSharedCredential = (id: string) =>
+  useMutation({
+    mutationFn: (name: string) => api.patch('/v1/credentials/{id}', { params: { path: { id } }, body: { name } }),
+    onSuccess: invalidateAccounts,
+  });
+
 export const useDeleteSharedCredential = () =>
   useMutation({
     mutationFn: (id: string) => api.delete('/v1/credentials/{id}', { params: { path: { id } } }),

@@ -11,6 +11,7 @@ const formatBudgetCommand = ({ id }: AttentionItem): string => `acg agents set $
 
 /** Description of each kind, and the command that fixes it. */
 const ATTENTION_KINDS = {
+  sensitive_call: ['sensitive call tried', ({ id }) => `acg keys revoke ${id}`],
   circuit_open: ['provider fails', () => 'acg circuits'],
   budget: ['budget', formatBudgetCommand],
   // With an agent it is an account; without one, a shared credential.
@@ -37,6 +38,7 @@ export function registerAttentionCommand(command: Command, { begin }: ProgramInt
           { title: 'AGENT', cell: ({ agentName }) => agentName ?? '–' },
           { title: 'PROVIDER', cell: ({ providerSlug }) => providerSlug ?? '–' },
           { title: 'AT (UTC)', cell: ({ at }) => formatMinute(at) },
+          { title: 'CALL', cell: ({ call, clientNetwork }) => (call === null ? '–' : `${call} from ${clientNetwork}`) },
           { title: 'SPENT', cell: ({ monthCents }) => (monthCents === null ? '–' : formatCents(monthCents)) },
           { title: 'BUDGET', cell: ({ budgetCents }) => (budgetCents === null ? '–' : formatCents(budgetCents)) },
           { title: 'NEXT', cell: ({ kind, ...thing }) => ATTENTION_KINDS[kind][1](thing), toCopy: true },

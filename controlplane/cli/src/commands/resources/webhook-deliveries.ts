@@ -13,6 +13,8 @@ import { listCommand } from '../descriptors/register-list-commands.js';
 import { commandGroup, operationCommand } from '../descriptors/register-operation-commands.js';
 import { type EventName, WEBHOOK } from './find-webhook-by-url-or-id.js';
 
+/** Of the response's first KiB, which `--json` prints whole. */
+const BODY_CHARS_SHOWN = 120;
 const DELIVERY = idTarget('<delivery>', 'its id');
 
 export const registerWebhookDeliveryCommands = commandGroup(
@@ -42,8 +44,17 @@ export const registerWebhookDeliveryCommands = commandGroup(
     description: 'show a delivery with its payload',
     operation: 'GET /v1/webhooks/deliveries/{deliveryId}',
     target: DELIVERY,
-    print(run, { delivery: { payload, ...fields } }) {
+    print(run, { delivery: { payload, attemptLog, ...fields } }) {
       run.printRecord(fields);
+      run.printTable(
+        [
+          { title: 'ATTEMPT (UTC)', cell: ({ at }) => formatMinute(at) },
+          { title: 'RESPONSE', cell: ({ statusCode, error }) => statusCode ?? error ?? '–' },
+          { title: 'MS', cell: ({ durationMs }) => String(durationMs), alignRight: true },
+          { title: 'BODY', cell: ({ responseBody }) => responseBody?.slice(0, BODY_CHARS_SHOWN) ?? '–' },
+        ],
+        attemptLog,
+      );
       run.printLine(toJsonWithoutControlCharacters(payload, 2));
     },
   }),

@@ -14,8 +14,19 @@ import { registerWebhookDeliveryCommands } from './webhook-deliveries.js';
 const eventsField = (help: string): Field<EventName[]> =>
   parsedField('--events <events>', help, (text) => parseList(text) as EventName[]);
 
-const formatStatus = ({ status, pausedReason }: { readonly status: string; readonly pausedReason: string | null }) =>
-  pausedReason === null ? status : `${status}: ${pausedReason}`;
+interface EndpointState {
+  readonly status: string;
+  readonly pausedReason: string | null;
+  readonly failingSince: string | null;
+}
+
+function formatStatus({ status, pausedReason, failingSince }: EndpointState): string {
+  if (pausedReason !== null) return `${status}: ${pausedReason}`;
+  return failingSince === null ? status : `${status}: failing since ${formatMinute(failingSince)}`;
+}
+
+const formatRecent = ({ recent }: { readonly recent: { readonly delivered: number; readonly failed: number } }) =>
+  `${recent.failed} of ${recent.delivered + recent.failed}`;
 
 export const registerWebhookCommands = commandGroup(
   listCommand({
@@ -26,6 +37,8 @@ export const registerWebhookCommands = commandGroup(
       { title: 'URL', cell: ({ url }) => url },
       { title: 'EVENTS', cell: ({ events }) => events.join(' ') },
       { title: 'STATUS', cell: formatStatus },
+      { title: 'FAILED', cell: formatRecent, alignRight: true },
+      { title: 'KIND', cell: ({ kind }) => kind },
       { title: 'ID', cell: ({ id }) => id, toCopy: true },
     ],
   }),
@@ -39,7 +52,9 @@ export const registerWebhookCommands = commandGroup(
         url: endpoint.url,
         id: endpoint.id,
         events: endpoint.events.join(' '),
+        kind: endpoint.kind,
         status: formatStatus(endpoint),
+        'failed of the newest': formatRecent(endpoint),
         'old secret signs until': endpoint.previousSecretUntil,
         created: endpoint.createdAt,
       }),
@@ -51,6 +66,11 @@ export const registerWebhookCommands = commandGroup(
     fields: {
       url: textField('<target>', 'its URL'),
       events: requiredField(eventsField('which, e.g. usage.threshold,agent.budget_exceeded')),
+      kind: choiceField('--kind <kind>', 'what the receiver reads; webhook, if left out', [
+        'webhook',
+        'slack',
+        'teams',
+      ]),
     },
     print: (run, { endpoint }) => run.printLine(endpoint.secret),
     async after(run, { endpoint: { id, url } }) {

@@ -11,6 +11,7 @@ import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.
 import { showErrorToast, showToast } from '../../components/feedback/toast.js';
 import { ConfirmDialog } from '../../components/forms/confirm-dialog.js';
 import { type Agent, useDeleteAgent, useSetAgentStatus } from '../../resources/agent-account-and-key-hooks.js';
+import { EditAgentDialog } from './edit-agent-dialog.js';
 
 export function AgentActions({ agent }: { readonly agent: Agent }) {
   const [, navigate] = useLocation();
@@ -20,6 +21,7 @@ export function AgentActions({ agent }: { readonly agent: Agent }) {
   const [revoking, revokeDialog] = useDisclosure(false);
   const [resuming, resumeDialog] = useDisclosure(false);
   const [deleting, deleteDialog] = useDisclosure(false);
+  const [editing, editDialog] = useDisclosure(false);
   const showResumedToast = () => showToast(`${agent.name} resumed`);
   const resume = () => status.mutate('active', { onSuccess: showResumedToast, onError: showErrorToast });
   const pause = () =>
@@ -63,6 +65,7 @@ export function AgentActions({ agent }: { readonly agent: Agent }) {
             </Button>
           </Menu.Target>
           <Menu.Dropdown>
+            <Menu.Item onClick={editDialog.open}>Edit name and description…</Menu.Item>
             <Menu.Item disabled={revoked} onClick={openDialog(revokeDialog)}>
               Revoke…
             </Menu.Item>
@@ -72,6 +75,7 @@ export function AgentActions({ agent }: { readonly agent: Agent }) {
           </Menu.Dropdown>
         </Menu>
       )}
+      {editing && <EditAgentDialog agent={agent} onClose={editDialog.close} />}
       <ConfirmDialog
         opened={revoking}
         onClose={revokeDialog.close}

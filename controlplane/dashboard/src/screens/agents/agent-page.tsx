@@ -1,11 +1,12 @@
 /** The page of an agent: its usage, limits, tokens and actions. */
 import { Anchor, Group, Skeleton, Stack, Tabs, Text } from '@mantine/core';
 import { Link, useLocation, useParams } from 'wouter';
+import { InlineCopy } from '../../components/buttons/inline-copy.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { lazyComponent } from '../../components/layout/lazy-component-no-suspense-delay.js';
 import { PageHeader } from '../../components/layout/page-header.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
-import { type Agent, useAgent } from '../../resources/agent-account-and-key-hooks.js';
+import { type Agent, useAgent, useProjects } from '../../resources/agent-account-and-key-hooks.js';
 import { AgentActions } from './agent-actions.js';
 import { AgentStatusBadge } from './agent-status-badge.js';
 
@@ -36,6 +37,11 @@ const TABS = [
     value: 'limits',
     label: 'Limits',
     Panel: lazyComponent(async () => (await import('./limits-tab.js')).LimitsTab, SKELETON),
+  },
+  {
+    value: 'policy',
+    label: 'Policy',
+    Panel: lazyComponent(async () => (await import('./policy-tab.js')).PolicyTab, SKELETON),
   },
   {
     value: 'connect',
@@ -71,6 +77,16 @@ const AllAgentsLink = () => (
   </Anchor>
 );
 
+function ProjectName({ id }: { readonly id: string }) {
+  const name = useProjects().data?.find((project) => project.id === id)?.name;
+  if (name === undefined) return null;
+  return (
+    <Text span inherit>
+      Project {name}
+    </Text>
+  );
+}
+
 function AgentTabs({ agent }: { readonly agent: Agent }) {
   const { values } = useUrlState(DEFAULTS);
   const [path, navigate] = useLocation();
@@ -83,9 +99,9 @@ function AgentTabs({ agent }: { readonly agent: Agent }) {
         description={
           <Group component="span" gap="md">
             <AgentStatusBadge status={agent.status} />
-            <Text span inherit>
-              {agent.slug}
-            </Text>
+            <ProjectName id={agent.projectId} />
+            <InlineCopy value={agent.slug} what="slug" />
+            <InlineCopy value={agent.id} what="agent id" />
             {agent.description !== '' && (
               <Text span inherit>
                 {agent.description}

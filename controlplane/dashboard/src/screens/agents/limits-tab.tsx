@@ -12,6 +12,7 @@ import { formErrors } from '../../components/forms/server-errors-at-form-fields.
 import { dollarInputToCents } from '../../format/format.js';
 import { type Agent, useUpdateAgent } from '../../resources/agent-account-and-key-hooks.js';
 import { describeRateLimitFields } from './describe-rate-limit-fields.js';
+import { changedEnforcement, ENFORCEMENT_LABELS, EnforcementFields, enforcementInputs } from './enforcement-fields.js';
 
 const CENTS = 100;
 const numberOrNull = (value: number | string): number | null => (typeof value === 'number' ? value : null);
@@ -19,6 +20,7 @@ const numberOrNull = (value: number | string): number | null => (typeof value ==
 const LABELS = {
   ...Object.fromEntries(AGENT_LIMITS.map(({ field, label }) => [field, label])),
   usageThresholds: 'Alert thresholds',
+  ...ENFORCEMENT_LABELS,
 };
 
 /** Builds a record with one value per rate limit, keyed by its API field. */
@@ -32,6 +34,7 @@ export function LimitsTab({ agent }: { readonly agent: Agent }) {
     budget: agent.budgetCentsMonthly === null ? ('' as number | string) : agent.budgetCentsMonthly / CENTS,
     thresholds: agent.usageThresholds.map(String),
     ...mapRateLimits(({ field }): number | string => agent[field] ?? ''),
+    ...enforcementInputs(agent),
   });
   const form = useForm({
     initialValues: draft,
@@ -40,9 +43,10 @@ export function LimitsTab({ agent }: { readonly agent: Agent }) {
       thresholds: validateThresholds,
     },
   });
-  const save = form.onSubmit(({ budget, thresholds, ...rates }) =>
+  const save = form.onSubmit(({ budget, thresholds, budgetMode, holdMaxOutputTokens, onStoreLoss, ...rates }) =>
     change.mutate(
       {
+        ...changedEnforcement(agent, { budgetMode, holdMaxOutputTokens, onStoreLoss }),
         budgetCentsMonthly: dollarInputToCents(budget),
         ...mapRateLimits(({ field }) => numberOrNull(rates[field])),
         usageThresholds: thresholds.map(Number),
@@ -81,6 +85,7 @@ export function LimitsTab({ agent }: { readonly agent: Agent }) {
               error={form.errors.thresholds ?? errors.fieldError('usageThresholds')}
             />
           </SimpleGrid>
+          <EnforcementFields readOnly={readOnly} form={form} errors={errors} />
           <div>
             <Title order={2}>Rate limits</Title>
             <Text size="sm" c="dimmed">

@@ -22,12 +22,14 @@ import {
   useProviders,
 } from '../../resources/agent-account-and-key-hooks.js';
 import { useRemoveAccount, useTestAccount } from '../../resources/provider-account-mutations.js';
+import { AccountPermissionsDialog } from './account-permissions-dialog.js';
 
 export function ProvidersTab({ agent }: { readonly agent: Agent }) {
   const accounts = useAgentAccounts(agent.id);
   const providers = useProviders();
   const [adding, dialog] = useDisclosure(false);
   const [removing, setRemoving] = useState<{ readonly id: string; readonly providerSlug: string } | null>(null);
+  const [permitting, setPermitting] = useState<NonNullable<typeof accounts.data>[number] | null>(null);
   const test = useTestAccount();
   const removeAccount = useRemoveAccount();
   const nameOf = (slug: string) => providers.data?.find((provider) => provider.slug === slug)?.displayName ?? slug;
@@ -55,6 +57,17 @@ export function ProvidersTab({ agent }: { readonly agent: Agent }) {
                 <StatusBadge tone="error">must be entered again</StatusBadge>
               ),
           },
+          {
+            header: 'Calls',
+            cell: ({ allowSensitivePaths, allowOpaque }) =>
+              allowSensitivePaths || allowOpaque ? (
+                <StatusBadge tone="warning">
+                  {`also ${[allowSensitivePaths && 'sensitive', allowOpaque && 'opaque'].filter(Boolean).join(' and ')}`}
+                </StatusBadge>
+              ) : (
+                'no sensitive calls'
+              ),
+          },
           { header: 'Added', cell: ({ createdAt }) => <RelativeTime at={createdAt} /> },
           {
             header: 'Actions',
@@ -68,6 +81,14 @@ export function ProvidersTab({ agent }: { readonly agent: Agent }) {
                   onClick={() => test.mutate(account.id, CREDENTIAL_TEST_TOASTS)}
                 >
                   Test
+                </RoleGuardedButton>
+                <RoleGuardedButton
+                  requiredRole="admin"
+                  size="compact-sm"
+                  variant="default"
+                  onClick={() => setPermitting(account)}
+                >
+                  Calls…
                 </RoleGuardedButton>
                 <RoleGuardedButton
                   requiredRole="admin"
@@ -92,6 +113,13 @@ export function ProvidersTab({ agent }: { readonly agent: Agent }) {
       <Modal opened={adding} onClose={dialog.close} title="Add provider">
         <AddProviderForm agentId={agent.id} onDone={dialog.close} />
       </Modal>
+      {permitting !== null && (
+        <AccountPermissionsDialog
+          account={permitting}
+          providerName={nameOf(permitting.providerSlug)}
+          onClose={() => setPermitting(null)}
+        />
+      )}
       <ConfirmDialog
         opened={removing !== null}
         onClose={() => setRemoving(null)}

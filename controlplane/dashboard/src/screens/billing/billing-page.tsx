@@ -26,6 +26,7 @@ import {
   STATES,
   useBillingReport,
 } from './billing-report.js';
+import { EditBillingAccountDialog } from './edit-billing-account-dialog.js';
 import { NewBillingAccountDialog } from './new-billing-account-dialog.js';
 
 const DEFAULTS = { month: '', account: '', by: 'day', state: '', page: 1 };
@@ -38,6 +39,7 @@ export function BillingPage() {
   const report = useBillingReport(month);
   const [isAdding, setIsAdding] = useFormDraft('new billing', false);
   const [toAccept, setToAccept] = useState<BillingAccount | null>(null);
+  const [toEdit, setToEdit] = useState<BillingAccount | null>(null);
   const [toDelete, setToDelete] = useState<BillingAccount | null>(null);
   const check = useMutation({
     mutationFn: async (id: string) =>
@@ -133,6 +135,12 @@ export function BillingPage() {
                   />
                   <RowActionButton
                     requiredRole="admin"
+                    label="Edit"
+                    rowName={account.name}
+                    onClick={() => setToEdit(account)}
+                  />
+                  <RowActionButton
+                    requiredRole="admin"
                     label="Delete"
                     rowName={account.name}
                     isDestructive
@@ -200,6 +208,17 @@ export function BillingPage() {
             refreshBilling();
             setToAccept(null);
             showToast('Difference accepted');
+          }}
+        />
+      )}
+      {toEdit !== null && (
+        <EditBillingAccountDialog
+          account={toEdit}
+          onClose={() => setToEdit(null)}
+          onSaved={() => {
+            refreshBilling();
+            setToEdit(null);
+            showToast('Billing account saved');
           }}
         />
       )}

@@ -1,5 +1,5 @@
 /** The "Needs attention" list of the overview; each item links to the page that resolves it. */
-import { Anchor, Button, Card, Stack, Text, Title } from '@mantine/core';
+import { Anchor, Button, Card, Group, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
@@ -47,7 +47,9 @@ function renderGroup(item: Item): ReactNode {
   if (HINT_KINDS.has(kind) && (total > 1 || only === undefined)) return <HintRow key={kind} item={item} />;
   const more = total - things.length;
   return [
-    ...things.map((thing) => <AttentionRow key={`${kind} ${thing.id}`} advice={attentionMessage(kind, thing)} />),
+    ...things.map((thing) => (
+      <AttentionRow key={`${kind} ${thing.id} ${thing.origin}`} advice={attentionMessage(kind, thing)} />
+    )),
     more > 0 && (
       <li key={`${kind} more`}>
         <Text size="sm" c="dimmed">
@@ -59,7 +61,11 @@ function renderGroup(item: Item): ReactNode {
   ];
 }
 
-const AttentionRow = ({ advice: { tone, status, text, about, link } }: { readonly advice: AttentionMessage }) => (
+const AttentionRow = ({
+  advice: { tone, status, text, about, link, action },
+}: {
+  readonly advice: AttentionMessage;
+}) => (
   <li>
     <Stack gap={2}>
       <Text size="sm" fw={600} component="div">
@@ -70,7 +76,10 @@ const AttentionRow = ({ advice: { tone, status, text, about, link } }: { readonl
       </Text>
       {about}
     </Stack>
-    <LinkButton {...link} />
+    <Group gap="xs" flex="none">
+      {action}
+      <LinkButton {...link} />
+    </Group>
   </li>
 );
 

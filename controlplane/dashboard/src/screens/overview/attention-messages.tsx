@@ -1,10 +1,12 @@
 /** Texts and links of the "Needs attention" items, by kind. */
+import { Code } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { api } from '../../api/api-client.js';
 import { BudgetBar } from '../../components/feedback/budget-bar.js';
 import { RelativeTime } from '../../components/feedback/relative-time.js';
 import { formatCount } from '../../format/format.js';
 import { providerLabel } from '../../messages/provider-labels.js';
+import { CloseBreakerButton, RevokeTokenButton } from './attention-actions.js';
 
 type AttentionResponse = Awaited<ReturnType<typeof api.get<'/v1/attention'>>>;
 export type AttentionGroup = AttentionResponse['attention'][number];
@@ -23,6 +25,8 @@ export interface AttentionMessage {
     /** Added to the button's accessible name, to tell equal buttons apart. */
     readonly about?: string;
   };
+  /** What solves it at once. */
+  readonly action?: ReactNode;
 }
 
 /** Kinds that are hints, not problems; each kind is shown in one row. */
@@ -30,6 +34,7 @@ export const HINT_KINDS: ReadonlySet<AttentionKind> = new Set(['key_unused', 'no
 
 /** List page of each kind. */
 export const LIST_PATHS: Readonly<Record<AttentionKind, string>> = {
+  sensitive_call: '/refusals',
   circuit_open: '/providers?tab=circuits',
   budget: '/agents?sort=budgetUsedPercent',
   needs_credentials: '/providers?status=needs_credentials',
@@ -55,26 +60,42 @@ function describeBudgetState(monthCents: number, budgetCents: number): readonly 
 
 export function attentionMessage(kind: AttentionKind, thing: AttentionItem): AttentionMessage {
   const { id, name, agentId, agentName, at, monthCents, budgetCents, providerSlug, paused } = thing;
+  const { circuitState, agents, origin, call, calls, clientNetwork } = thing;
   const keys = `/keys?${new URLSearchParams({ search: name })}`;
   const ofAgent = agentName === null ? null : <> of {agentName}</>;
   switch (kind) {
-    case 'circuit_open':
+    case 'sensitive_call':
       return {
         tone: 'error',
-        status: 'Provider failing',
+        status: 'Sensitive call rejected',
+        text: (
+          <>
+            With the gateway token <b>{name}</b>
+            {ofAgent}, a client from {clientNetwork} tried <Code>{call}</Code> at {providerLabel(providerSlug ?? '')}{' '}
+            <RelativeTime at={at} />. Such calls manage keys, members or billing.
+            {calls !== null && calls > 1 && ` Calls like this in 7 days: ${formatCount(calls)}.`}
+          </>
+        ),
+        link: { to: `/refusals?agent=${agentId}`, label: 'View calls', about: name },
+        action: <RevokeTokenButton id={id} name={name} />,
+      };
+    case 'circuit_open':
+      return {
+        tone: circuitState === 'HALF_OPEN' ? 'warning' : 'error',
+        status: circuitState === 'HALF_OPEN' ? 'Provider recovering' : 'Provider failing',
         text: (
           <>
             Calls to <b>{name}</b>{' '}
-            {at === null ? (
-              'are blocked'
-            ) : (
+            {circuitState === 'HALF_OPEN' ? 'are tried again' : at === null ? 'are blocked' : 'were blocked'}
+            {at !== null && (
               <>
-                were blocked <RelativeTime at={at} />
+                , <RelativeTime at={at} />
               </>
             )}
-            . They resume automatically when the provider recovers.
+            . {agents !== null && `Agents affected: ${formatCount(agents)}. `}They resume when the provider recovers.
           </>
         ),
+        action: <CloseBreakerButton name={name} providerSlug={providerSlug ?? id} origin={origin} />,
         link: { to: LIST_PATHS.circuit_open, label: 'View breakers' },
       };
     case 'budget': {

@@ -21,6 +21,7 @@ import {
   useSharedCredentials,
   useTestSharedCredential,
 } from '../../resources/shared-credential-hooks.js';
+import { RenameSharedCredentialDialog } from './rename-shared-credential-dialog.js';
 import { RotateSharedCredentialDialog } from './rotate-shared-credential-dialog.js';
 import { SharedCredentialDrawer } from './shared-credential-agents-drawer.js';
 import { useProviderName } from './use-account-list.js';
@@ -48,6 +49,7 @@ export function SharedCredentialsTab({ page, onPage, opened, onOpen }: SharedCre
   const deleteCredential = useDeleteSharedCredential();
   const [adding, setAdding] = useFormDraft('new shared', false);
   const [toRotate, setToRotate] = useState<SharedCredential | null>(null);
+  const [toRename, setToRename] = useState<SharedCredential | null>(null);
   const [toDelete, setToDelete] = useState<SharedCredential | null>(null);
   const projectName = (id: string | null): string =>
     id === null ? 'All projects' : (projects.data?.find((project) => project.id === id)?.name ?? 'One project');
@@ -116,6 +118,12 @@ export function SharedCredentialsTab({ page, onPage, opened, onOpen }: SharedCre
                 />
                 <RowActionButton
                   requiredRole="admin"
+                  label="Rename"
+                  rowName={credential.name}
+                  onClick={() => setToRename(credential)}
+                />
+                <RowActionButton
+                  requiredRole="admin"
                   label="Delete"
                   rowName={credential.name}
                   isDestructive
@@ -144,6 +152,7 @@ export function SharedCredentialsTab({ page, onPage, opened, onOpen }: SharedCre
         />
       )}
       {toRotate !== null && <RotateSharedCredentialDialog credential={toRotate} onClose={() => setToRotate(null)} />}
+      {toRename !== null && <RenameSharedCredentialDialog credential={toRename} onClose={() => setToRename(null)} />}
       {toDelete !== null && (
         <ConfirmDialog
           opened

@@ -8,22 +8,9 @@ import { DetailRow } from '../../components/feedback/detail-row.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { StatusBadge } from '../../components/feedback/status-badge.js';
 import { formatExactTime, NO_VALUE } from '../../format/format.js';
+import { DeliveryAttempts, FAILURE_TEXTS } from './delivery-attempts.js';
 import { deliveryTone, useRetryDelivery } from './fetch-webhooks-retry-deliveries.js';
 import { SignatureVerificationCode } from './signature-verification-code.js';
-
-const FAILURE_TEXTS: Readonly<Record<string, string>> = {
-  status: 'the response status was not 2xx',
-  redirect: 'the response was a redirect, which is not followed',
-  timeout: 'the request timed out',
-  connect: 'the connection failed',
-  dns: 'the host name does not resolve',
-  tls: 'the TLS handshake or the certificate failed',
-  reset: 'the connection was reset',
-  protocol: 'the response was not valid HTTP',
-  address_refused: 'the gateway is not allowed to call this address',
-  secret_unreadable: 'the stored secret cannot be read; rotate it',
-  network: 'network error',
-};
 
 interface DeliveryDrawerProps {
   /** Empty: closed. */
@@ -66,6 +53,7 @@ export function DeliveryDrawer({ id, onClose }: DeliveryDrawerProps) {
               {delivery.lastAttemptAt === null ? NO_VALUE : formatExactTime(delivery.lastAttemptAt)}
             </DetailRow>
           </Stack>
+          <DeliveryAttempts attempts={delivery.attemptLog} />
           {delivery.status === 'failed' && (
             <Group>
               <RoleGuardedButton

@@ -1,5 +1,5 @@
-/** Creates a webhook endpoint, or edits its URL and events. */
-import { Checkbox, Stack, TextInput } from '@mantine/core';
+/** Creates a webhook endpoint, also of a Slack or Teams channel, or edits its URL and events. */
+import { Checkbox, NativeSelect, Stack, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { api } from '../../api/api-client.js';
 import { useFormDraft } from '../../api/form-drafts-across-sign-in.js';
@@ -7,6 +7,12 @@ import { FormDialog } from '../../components/forms/form-dialog.js';
 import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
 import { useEventTypes } from '../../resources/use-event-types.js';
 import type { Endpoint } from './fetch-webhooks-retry-deliveries.js';
+
+export const ENDPOINT_KIND_LABELS = {
+  webhook: 'Webhook (signed events)',
+  slack: 'Slack incoming webhook',
+  teams: 'Teams workflow webhook',
+} as const satisfies Record<Endpoint['kind'], string>;
 
 interface EndpointDialogProps {
   /** Null: a new endpoint. */
@@ -17,7 +23,10 @@ interface EndpointDialogProps {
 }
 
 export function EndpointDialog({ endpoint, onClose, onSaved }: EndpointDialogProps) {
-  const [url, setUrl] = useFormDraft(`endpoint ${endpoint?.id ?? 'new'} url`, endpoint?.url ?? '');
+  const isChat = endpoint !== null && endpoint.kind !== 'webhook';
+  // The URL of a chat is a secret that the API does not return, so an empty input keeps it.
+  const [url, setUrl] = useFormDraft(`endpoint ${endpoint?.id ?? 'new'} url`, isChat ? '' : (endpoint?.url ?? ''));
+  const [kind, setKind] = useFormDraft<Endpoint['kind']>('endpoint new kind', endpoint?.kind ?? 'webhook');
   const { types } = useEventTypes();
   /** Null: every event. */
   const [chosen, setChosen] = useFormDraft<readonly string[] | null>(
@@ -27,15 +36,19 @@ export function EndpointDialog({ endpoint, onClose, onSaved }: EndpointDialogPro
   const events = types.map(({ event }) => event).filter((event) => chosen?.includes(event) ?? true);
   const save = useMutation({
     mutationFn: async () => {
-      const body = { url: url.trim(), events };
-      if (endpoint === null) return (await api.post('/v1/webhooks', { body })).endpoint.secret;
+      if (endpoint === null) {
+        const { secret } = (await api.post('/v1/webhooks', { body: { url: url.trim(), events, kind } })).endpoint;
+        // A chat does not check signatures.
+        return kind === 'webhook' ? secret : null;
+      }
+      const body = { events, ...(url.trim() === '' ? {} : { url: url.trim() }) };
       await api.patch('/v1/webhooks/{id}', { params: { path: { id: endpoint.id } }, body });
       return null;
     },
     gcTime: 0,
     onSuccess: onSaved,
   });
-  const errors = formErrors(save.error, { url: 'Endpoint URL', events: 'Events' });
+  const errors = formErrors(save.error, { url: 'Endpoint URL', events: 'Events', kind: 'Kind' });
   return (
     <FormDialog
       title={endpoint === null ? 'Add endpoint' : 'Edit endpoint'}
@@ -47,11 +60,21 @@ export function EndpointDialog({ endpoint, onClose, onSaved }: EndpointDialogPro
       disabled={events.length === 0}
       onClose={onClose}
     >
+      {endpoint === null && (
+        <NativeSelect
+          label="Kind"
+          data={Object.entries(ENDPOINT_KIND_LABELS).map(([value, label]) => ({ value, label }))}
+          value={kind}
+          onChange={(event) => setKind(event.currentTarget.value as Endpoint['kind'])}
+          error={errors.fieldError('kind')}
+        />
+      )}
       <TextInput
         label="Endpoint URL"
         error={errors.fieldError('url')}
-        placeholder="https://example.com/hooks/gateway"
-        required
+        placeholder={isChat ? endpoint.url : 'https://example.com/hooks/gateway'}
+        description={isChat ? 'Empty: the stored URL stays.' : undefined}
+        required={!isChat}
         type="url"
         data-autofocus
         autoComplete="off"

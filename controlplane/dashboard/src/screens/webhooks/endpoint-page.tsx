@@ -12,7 +12,9 @@ import { PageHeader } from '../../components/layout/page-header.js';
 import { formatExactTime } from '../../format/format.js';
 import { useEventTypes } from '../../resources/use-event-types.js';
 import { DeliveriesTable } from './deliveries-table.js';
+import { DeliveryRate } from './delivery-rate.js';
 import { EndpointActions } from './endpoint-actions.js';
+import { ENDPOINT_KIND_LABELS } from './endpoint-dialog.js';
 import { EndpointStatusBadge } from './endpoint-status-badge.js';
 import type { Endpoint } from './fetch-webhooks-retry-deliveries.js';
 
@@ -34,6 +36,7 @@ export function EndpointPage() {
     queryKey: ['webhooks', 'endpoint', id],
     queryFn: () => api.get('/v1/webhooks/{id}', { params: { path: { id } } }),
     enabled: deleteEndpoint.isIdle || deleteEndpoint.isError,
+    refetchInterval: 15_000,
   });
   const endpoint = endpointQuery.data?.endpoint;
   const allEndpointsLink = (
@@ -83,6 +86,12 @@ function EndpointSummary({ endpoint }: { readonly endpoint: Endpoint }) {
       <Stack gap="xs">
         <Text size="sm" component="div">
           <EndpointStatusBadge endpoint={endpoint} />
+        </Text>
+        <Text size="sm" component="div">
+          Newest deliveries: <DeliveryRate {...endpoint} />
+        </Text>
+        <Text size="sm" c="dimmed">
+          Kind: {ENDPOINT_KIND_LABELS[endpoint.kind]}
         </Text>
         <Text size="sm" c="dimmed">
           Events: {events.map((name) => titleOf(name)).join('; ')}

@@ -10,7 +10,8 @@ import { PageHeader } from '../../components/layout/page-header.js';
 import { SecretDialog } from '../../components/secrets/secret-dialog.js';
 import { DataTable } from '../../components/tables/data-table.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
-import { EndpointDialog } from './endpoint-dialog.js';
+import { DeliveryRate } from './delivery-rate.js';
+import { ENDPOINT_KIND_LABELS, EndpointDialog } from './endpoint-dialog.js';
 import { EndpointStatusBadge } from './endpoint-status-badge.js';
 import { fetchEndpoints, PAGE_SIZE, refreshWebhooks } from './fetch-webhooks-retry-deliveries.js';
 import { SignatureVerificationCode } from './signature-verification-code.js';
@@ -65,6 +66,8 @@ export function WebhooksPage() {
             header: 'Status',
             cell: (endpoint) => <EndpointStatusBadge endpoint={endpoint} />,
           },
+          { header: 'Newest deliveries', cell: (endpoint) => <DeliveryRate {...endpoint} /> },
+          { header: 'Kind', cell: ({ kind }) => ENDPOINT_KIND_LABELS[kind], wideOnly: true },
           { header: 'Events', numeric: true, cell: ({ events }) => events.length },
           { header: 'Created', cell: ({ createdAt }) => <RelativeTime at={createdAt} /> },
         ]}
