@@ -285,6 +285,8 @@ const controlplane: FolderRules = {
     'domain',
     'http',
     'mail',
+    'members',
+    'scim',
     'throttling',
     'vault',
   ],

@@ -969,6 +969,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/invitations/lookup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Get the invitation of a token from a mail
+         * @description No session needed.
+         */
+        post: operations["lookUpInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/limits/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replay recorded calls against other limits
+         * @description Role: viewer or higher.
+         */
+        post: operations["replayLimits"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/management-tokens": {
         parameters: {
             query?: never;
@@ -1105,6 +1145,26 @@ export interface paths {
         patch: operations["setMemberRole"];
         trace?: never;
     };
+    "/v1/members/{userId}/created": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what a member created: gateway tokens, webhooks, management tokens
+         * @description Role: admin or owner.
+         */
+        get: operations["listCreatedByMember"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/members/{userId}/resend": {
         parameters: {
             query?: never;
@@ -1120,6 +1180,50 @@ export interface paths {
          */
         post: operations["resendInvitation"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/members/{userId}/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the sessions of a member in this organization
+         * @description Role: owner.
+         */
+        get: operations["listMemberSessions"];
+        put?: never;
+        post?: never;
+        /**
+         * End all sessions of a member in this organization
+         * @description Role: owner.
+         */
+        delete: operations["endMemberSessions"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/members/{userId}/sessions/{sessionId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End a session of a member in this organization
+         * @description Role: owner.
+         */
+        delete: operations["endMemberSession"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1387,6 +1491,26 @@ export interface paths {
          * @description Role: admin or owner.
          */
         post: operations["testAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/providers/accounts/{id}/tools": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the tools of the MCP server of an account
+         * @description Role: viewer or higher.
+         */
+        get: operations["listAccountTools"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1887,6 +2011,78 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/v1/token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Exchange a workload’s token for a gateway key (RFC 8693)
+         * @description Errors have the form of RFC 6749 §5.2. 429 and 503 state Retry-After. No session needed.
+         */
+        post: operations["exchangeToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/trust-rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List trust rules, newest first
+         * @description Role: viewer or higher.
+         */
+        get: operations["listTrustRules"];
+        put?: never;
+        /**
+         * Create a trust rule; without jwks it reads the issuer’s keys
+         * @description Role: admin or owner.
+         */
+        post: operations["createTrustRule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/trust-rules/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a trust rule
+         * @description Role: viewer or higher.
+         */
+        get: operations["getTrustRule"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a trust rule; its keys and their calls end
+         * @description Role: admin or owner.
+         */
+        delete: operations["deleteTrustRule"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a trust rule; all but a new name ends its keys
+         * @description Role: admin or owner.
+         */
+        patch: operations["updateTrustRule"];
         trace?: never;
     };
     "/v1/usage/agents": {
@@ -2643,6 +2839,46 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "credential.refresh_failed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Credential not minted
+         * @description The gateway cannot mint the credential of an account. Sent once, when none is left or the third attempt has failed.
+         */
+        post: operations["onCredentialRefreshFailed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "credential.refreshed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Credential minted again
+         * @description The gateway has minted the credential of an account after `credential.refresh_failed`.
+         */
+        post: operations["onCredentialRefreshed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "credential.used_elsewhere": {
         parameters: {
             query?: never;
@@ -2888,6 +3124,35 @@ export interface components {
                 /** @description `differenceCents` minus `adjustmentCents`. */
                 openCents: number;
             };
+        };
+        AccountTools: {
+            /** Format: uuid */
+            accountId: string;
+            /** Format: uuid */
+            agentId: string;
+            providerSlug: string;
+            /** @description Why the server’s tools could not be listed; null: they were. */
+            problem: string | null;
+            /**
+             * Format: date-time
+             * @description When the server listed them; null: never.
+             */
+            fetchedAt: string | null;
+            /** @description The server has more than the 500 tools that are listed. */
+            truncated: boolean;
+            tools: {
+                name: string;
+                title: string | null;
+                description: string | null;
+                /** @description The server’s own claim, which no one has checked. */
+                readOnly: boolean | null;
+                /** @description The server’s own claim, which no one has checked. */
+                destructive: boolean | null;
+                /** @description Whether the policy of the agent allows the tool. */
+                allowed: boolean;
+                /** @description Requests in any 60 seconds by `toolLimits` of the policy; null: no limit of its own. */
+                rpm: number | null;
+            }[];
         };
         AddressInput: {
             /** Format: email */
@@ -3308,6 +3573,11 @@ export interface components {
             lastUsedAt: string | null;
             /** Format: date-time */
             expiresAt: string | null;
+            /**
+             * Format: uuid
+             * @description The user that created it; null: unknown.
+             */
+            createdBy: string | null;
         };
         ApiKeyCreatedReply: {
             key: {
@@ -3604,12 +3874,49 @@ export interface components {
              * @description Start of an hour, UTC.
              */
             to: string;
-            /** @enum {string} */
-            by: "project" | "agent" | "provider" | "model" | "tool" | "key" | "status" | "reason";
+            /**
+             * @description One of project, agent, provider, model, tool, key, status, reason, or tag: and the key of a tag, such as tag:customer.
+             * @example model
+             * @example tag:customer
+             */
+            by: string;
+            /**
+             * Format: date-time
+             * @description Start of an hour, UTC.
+             */
+            previousFrom?: string;
+            /**
+             * Format: date-time
+             * @description Start of an hour, UTC.
+             */
+            previousTo?: string;
+            /** @description Sums of all rows, not only of this page. Absent by status and reason. */
+            totals?: {
+                requests: number;
+                errors: number;
+                tokensIn: number;
+                tokensOut: number;
+                /** @description US cents, not rounded. */
+                costCents: number;
+                /** @description US dollars, rounded to six decimals. */
+                costUsd: number;
+                avgLatency: number;
+                /** @description Present with compare=previous; from `previousFrom` to `previousTo`. */
+                previous?: {
+                    requests: number;
+                    /** @description US cents, not rounded. */
+                    costCents: number;
+                    /** @description US dollars, rounded to six decimals. */
+                    costUsd: number;
+                };
+            };
             rows: {
                 /** @description Slug, model, id, status or rejection reason. Empty or the nil UUID if unknown. */
                 value: string;
                 name: string | null;
+                /** @description Value of the second dimension; present with thenBy. */
+                thenValue?: string;
+                thenName?: string | null;
                 requests: number | null;
                 errors: number | null;
                 tokensIn: number | null;
@@ -3618,6 +3925,14 @@ export interface components {
                 costUsd: number | null;
                 avgLatency: number | null;
                 rejectedRequests: number | null;
+                /** @description Present with compare=previous; from `previousFrom` to `previousTo`. */
+                previous?: {
+                    requests: number;
+                    /** @description US cents, not rounded. */
+                    costCents: number;
+                    /** @description US dollars, rounded to six decimals. */
+                    costUsd: number;
+                };
             }[];
             total: number;
             limit: number;
@@ -3809,13 +4124,19 @@ export interface components {
             statedCostCents: number | null;
             /** @description Tool of an MCP server that the call names; null: none. */
             tool: string | null;
+            /** @description Tags that the caller stated, `key=value`, sorted, separated by commas; null: none. */
+            tags: string | null;
+            /** @description The run whose key made the call; null: none. */
+            runId: string | null;
+            /** @description Limits in audit mode that would have rejected the call, such as `rpm` or `budget:<id>`; null: none. */
+            wouldReject: string | null;
+            agentName: string | null;
+            projectName: string | null;
+            keyName: string | null;
             /** @description Status of the provider response. 0: the provider sent none. */
             upstreamStatus: number;
             websocket: boolean;
             projectId: string | null;
-            projectName: string | null;
-            agentName: string | null;
-            keyName: string | null;
             keyPrefix: string | null;
         };
         CallCheckInput: {
@@ -3927,6 +4248,23 @@ export interface components {
             rejectedRequests: number;
             series?: components["schemas"]["AgentSeries"];
         };
+        CreatedItems: {
+            items: {
+                /**
+                 * @description Management tokens end with the membership in any case.
+                 * @enum {string}
+                 */
+                kind: "api_key" | "webhook" | "management_token";
+                /** Format: uuid */
+                id: string;
+                name: string;
+                detail: string;
+                /** Format: date-time */
+                createdAt: string;
+            }[];
+            /** @description The list has at most 200 of them. */
+            total: number;
+        };
         CredentialAcceptedData: {
             providerSlug: string;
             /** @description Null for a shared credential. */
@@ -3942,6 +4280,42 @@ export interface components {
             /** Format: date-time */
             timestamp: string;
             data: components["schemas"]["CredentialAcceptedData"];
+        };
+        CredentialRefreshFailedData: {
+            providerSlug: string;
+            /** @description Null for a shared credential. */
+            accountId: string | null;
+            /** @description Id of the shared credential; null for the credential of an account. */
+            credentialId: string | null;
+            agentId: string | null;
+            orgId: string;
+            /** @description Code of the cause. */
+            reason: string;
+            /** @description Error code of the token endpoint. */
+            detail: string | null;
+        };
+        CredentialRefreshFailedEvent: {
+            /** @constant */
+            event: "credential.refresh_failed";
+            /** Format: date-time */
+            timestamp: string;
+            data: components["schemas"]["CredentialRefreshFailedData"];
+        };
+        CredentialRefreshedData: {
+            providerSlug: string;
+            /** @description Null for a shared credential. */
+            accountId: string | null;
+            /** @description Id of the shared credential; null for the credential of an account. */
+            credentialId: string | null;
+            agentId: string | null;
+            orgId: string;
+        };
+        CredentialRefreshedEvent: {
+            /** @constant */
+            event: "credential.refreshed";
+            /** Format: date-time */
+            timestamp: string;
+            data: components["schemas"]["CredentialRefreshedData"];
         };
         CredentialRefusedData: {
             providerSlug: string;
@@ -4042,7 +4416,7 @@ export interface components {
                 /** @description Whether the form hides the input. */
                 secret: boolean;
                 /** @enum {string} */
-                kind: "text" | "url" | "region";
+                kind: "text" | "url" | "region" | "private_key";
                 /** @description What a value looks like. */
                 placeholder: string | null;
                 /** @description What to enter, or where to find the value. */
@@ -4092,7 +4466,7 @@ export interface components {
             /** Format: uuid */
             endpointId: string;
             /** @enum {string} */
-            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
             /** @enum {string} */
             status: "pending" | "success" | "failed";
             statusCode: string | null;
@@ -4108,7 +4482,7 @@ export interface components {
             /** Format: uuid */
             endpointId: string;
             /** @enum {string} */
-            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
             /** @enum {string} */
             status: "pending" | "success" | "failed";
             statusCode: string | null;
@@ -4119,7 +4493,7 @@ export interface components {
             createdAt: string;
             payload: {
                 /** @enum {string} */
-                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
                 /** Format: date-time */
                 timestamp: string;
                 data: {
@@ -4164,7 +4538,7 @@ export interface components {
              * @enum {string}
              */
             kind: "webhook" | "slack" | "teams";
-            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
             /** @enum {string} */
             status: "active" | "paused";
             /** @description failing: every attempt failed for 3 days and at least 50 times. Set `status` to `active` to resume. */
@@ -4195,7 +4569,7 @@ export interface components {
                  * @enum {string}
                  */
                 kind: "webhook" | "slack" | "teams";
-                events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+                events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
                 /** @enum {string} */
                 status: "active" | "paused";
                 /** @description failing: every attempt failed for 3 days and at least 50 times. Set `status` to `active` to resume. */
@@ -4224,7 +4598,7 @@ export interface components {
         };
         EndpointInput: {
             url: string;
-            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
             /**
              * @description What the receiver reads: the signed event (webhook), or a message for an incoming webhook of Slack or Teams.
              * @enum {string}
@@ -4239,7 +4613,7 @@ export interface components {
         };
         EndpointPatch: {
             url?: string;
-            events?: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+            events?: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
             /** @enum {string} */
             status?: "active" | "paused";
         };
@@ -4254,7 +4628,7 @@ export interface components {
                 /** Format: uuid */
                 id: string;
                 /** @enum {string} */
-                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
                 /** Format: date-time */
                 occurredAt: string;
                 /** @description The same `data` that webhook deliveries contain. */
@@ -4269,7 +4643,7 @@ export interface components {
         EventTypeList: {
             types: {
                 /** @enum {string} */
-                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
                 title: string;
                 /** @description What happened, and how often the event is sent. */
                 description: string;
@@ -4320,7 +4694,7 @@ export interface components {
                     /** @description Whether the form hides the input. */
                     secret: boolean;
                     /** @enum {string} */
-                    kind: "text" | "url" | "region";
+                    kind: "text" | "url" | "region" | "private_key";
                     /** @description What a value looks like. */
                     placeholder: string | null;
                     /** @description What to enter, or where to find the value. */
@@ -4396,6 +4770,26 @@ export interface components {
             /** Format: date-time */
             lastUpdated: string;
         };
+        InvitationDetails: {
+            orgName: string;
+            /** @enum {string} */
+            role: "viewer" | "member" | "admin" | "owner";
+            email: string;
+            /** @description Null: no longer a member. */
+            inviter: {
+                name: string;
+                email: string;
+            } | null;
+            /**
+             * @description What the acceptance needs. `new`: name and password; `existing`: the password of the account; `unconfirmed`: a new password; `session`: nothing, the caller is logged in with the address.
+             * @enum {string}
+             */
+            account: "new" | "existing" | "unconfirmed" | "session";
+            /** @description The organization’s identity provider logs in people of this address. */
+            sso: boolean;
+            /** @description Only single sign-on opens the organization. */
+            ssoRequired: boolean;
+        };
         InviteInput: {
             /** Format: email */
             email: string;
@@ -4406,6 +4800,87 @@ export interface components {
             member: components["schemas"]["Member"];
             /** @description The invitation link, if mails are stored as files on the server; otherwise null, because only the mail contains the link. */
             invitationUrl: string | null;
+        };
+        LimitReplayInput: {
+            agentIds: string[];
+            /**
+             * Format: date-time
+             * @description Calls that began from then on.
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description Calls that began before.
+             */
+            to: string;
+            limits: {
+                /** @description Requests in any 60 seconds, per agent and provider. */
+                rpmLimit?: number;
+                /** @description Requests per 24 hours, per agent and provider. */
+                rpdLimit?: number;
+                /** @description Tokens in any 60 seconds, per agent and provider. */
+                tpmLimit?: number;
+                /** @description As budget rows; replayed as soft budgets. */
+                budgets?: {
+                    /** @enum {string} */
+                    window: "day" | "week" | "month" | "total";
+                    cents: number;
+                    models?: string[];
+                    tag?: string;
+                }[];
+            };
+            /** @description true: each budget counts all agents together, as that of a project does. */
+            sharedBudgets?: boolean;
+        };
+        LimitReplayReply: {
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            calls: number;
+            /** @description US cents. */
+            costCents: number;
+            rejected: number;
+            /** @description What the rejected calls had cost, US cents. */
+            rejectedCents: number;
+            firstRejectedAt: string | null;
+            /** @description False: the replay stopped at its bound; `replayedUntil` says where. */
+            complete: boolean;
+            /** Format: date-time */
+            replayedUntil: string;
+            limits: {
+                /** @description rpm, rpd, tpm or budget. */
+                limit: string;
+                /** @description Index in limits.budgets; null: a rate limit. */
+                budgetIndex: number | null;
+                rejected: number;
+                /** @description What the rejected calls had cost, US cents. */
+                rejectedCents: number;
+                firstRejectedAt: string | null;
+            }[];
+            agents: {
+                /** Format: uuid */
+                agentId: string;
+                calls: number;
+                rejected: number;
+                /** @description What the rejected calls had cost, US cents. */
+                rejectedCents: number;
+                firstRejectedAt: string | null;
+            }[];
+            /** @enum {string} */
+            interval: "hour" | "day";
+            timeseries: {
+                /** @description Start of the hour or day, UTC. */
+                bucket: string;
+                calls: number;
+                /** @description US cents. */
+                costCents: number;
+                rejected: number;
+                /** @description US cents. */
+                rejectedCents: number;
+            }[];
+            /** @description What a replay cannot know. */
+            notes: string[];
         };
         LimitWouldRejectData: {
             agentId: string;
@@ -4511,7 +4986,7 @@ export interface components {
                     /** @description Whether the form hides the input. */
                     secret: boolean;
                     /** @enum {string} */
-                    kind: "text" | "url" | "region";
+                    kind: "text" | "url" | "region" | "private_key";
                     /** @description What a value looks like. */
                     placeholder: string | null;
                     /** @description What to enter, or where to find the value. */
@@ -4570,7 +5045,7 @@ export interface components {
                 /** @description Whether the form hides the input. */
                 secret: boolean;
                 /** @enum {string} */
-                kind: "text" | "url" | "region";
+                kind: "text" | "url" | "region" | "private_key";
                 /** @description What a value looks like. */
                 placeholder: string | null;
                 /** @description What to enter, or where to find the value. */
@@ -4684,6 +5159,18 @@ export interface components {
             statedCostCents: number | null;
             /** @description Tool of an MCP server that the call names; null: none. */
             tool: string | null;
+            /** @description Tags that the caller stated, `key=value`, sorted, separated by commas; null: none. */
+            tags: string | null;
+            /** @description The run whose key made the call; null: none. */
+            runId: string | null;
+            /** @description Limits in audit mode that would have rejected the call, such as `rpm` or `budget:<id>`; null: none. */
+            wouldReject: string | null;
+            /** @description Name of the agent now; null: it is deleted. */
+            agentName: string | null;
+            /** @description Name of the project now; null: it is deleted or not known. */
+            projectName: string | null;
+            /** @description Name of the gateway token now; null: it is deleted. */
+            keyName: string | null;
         };
         LoginInput: {
             /** Format: email */
@@ -4728,6 +5215,9 @@ export interface components {
                 expiresAt: string;
             };
             orgs: components["schemas"]["OrganizationWithRole"][];
+        };
+        LookupInput: {
+            token: string;
         };
         ManagementToken: {
             /** Format: uuid */
@@ -4814,6 +5304,10 @@ export interface components {
             status: "active" | "invited";
             /** Format: date-time */
             createdAt: string;
+            /** @description False while the status is invited. */
+            emailVerified: boolean;
+            /** @description The last request of a session in this organization, to the minute. Null: none that is still stored. */
+            lastSeenAt: string | null;
         };
         MemberList: {
             members: components["schemas"]["Member"][];
@@ -4823,6 +5317,12 @@ export interface components {
         };
         MemberReply: {
             member: components["schemas"]["Member"];
+        };
+        MemberSessionList: {
+            sessions: components["schemas"]["SessionInfo"][];
+            total: number;
+            limit: number;
+            offset: number;
         };
         Ok: {
             /** @constant */
@@ -4910,6 +5410,11 @@ export interface components {
                  */
                 secondFactorMissing?: true;
                 /**
+                 * @description The organization requires single sign-on: calls in it are 403 in sessions that it did not open.
+                 * @constant
+                 */
+                ssoRequired?: true;
+                /**
                  * @description Only for owners, while suspended items wait for a review.
                  * @constant
                  */
@@ -4956,6 +5461,11 @@ export interface components {
              * @constant
              */
             secondFactorMissing?: true;
+            /**
+             * @description The organization requires single sign-on: calls in it are 403 in sessions that it did not open.
+             * @constant
+             */
+            ssoRequired?: true;
             /**
              * @description Only for owners, while suspended items wait for a review.
              * @constant
@@ -5009,10 +5519,10 @@ export interface components {
             name: string;
             /** @description Event mails are sent only to confirmed addresses. */
             emailVerified: boolean;
-            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
         };
         PreferenceInput: {
-            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
         };
         PreferenceList: {
             preferences: components["schemas"]["Preference"][];
@@ -5337,7 +5847,7 @@ export interface components {
              */
             to: string;
             refusals: {
-                /** @description One of not_found, bad_request, method_not_allowed, unauthorized, unknown_tokens, agent_required, agent_ambiguous, agent_out_of_scope, paused, revoked, unknown_provider, not_assigned, needs_credentials, sensitive_path, opaque, denied_call, denied_model, denied_tool, rpm_tool, unmetered, budget_never_fits, budget_in_flight, body_too_large, body_room, presigned_over, websocket, org_inflight, overload, stopping, contexts_unavailable, limits_unavailable, spool_full, circuit_open, egress_refused, loop, upstream_unreachable, upgrade_refused, upstream_timeout, internal, rpm, rpd, tpm, budget, budget_project, budget_org; data planes of later releases may have further ones. */
+                /** @description One of not_found, bad_request, method_not_allowed, unauthorized, unknown_tokens, agent_required, agent_ambiguous, agent_out_of_scope, paused, revoked, unknown_provider, not_assigned, needs_credentials, credential_refreshing, sensitive_path, opaque, denied_call, denied_model, denied_tool, rpm_tool, unmetered, budget_never_fits, budget_in_flight, budget_run, body_too_large, body_room, presigned_over, websocket, org_inflight, overload, stopping, contexts_unavailable, limits_unavailable, spool_full, circuit_open, egress_refused, loop, upstream_unreachable, upgrade_refused, upstream_timeout, internal, rpm, rpd, tpm, budget, budget_project, budget_org; data planes of later releases may have further ones. */
                 reason: string;
                 count: number;
             }[];
@@ -5395,7 +5905,7 @@ export interface components {
             /** @description Statuses to replay. Default: failed. */
             status?: ("failed" | "success")[];
             /** @enum {string} */
-            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
         };
         ReplayReply: {
             /** @description Number of deliveries queued again, the oldest first; at most 1000 per call. */
@@ -5882,6 +6392,17 @@ export interface components {
             clientSecret?: string;
             /** @description The role of people who log in for the first time; null: they need an invitation. */
             defaultRole: "viewer" | "member" | "admin" | null;
+            /** @description The claim of the ID token that lists the groups. Default: `groups`; left out: as it is. */
+            groupsClaim?: string;
+            /** @description The highest role of the groups of a person counts, at each login. In none of these groups: `defaultRole`, or no login. Left out: as it is; empty: groups decide nothing. */
+            groupRoles?: {
+                /** @description As the claim names it, e.g. a name or an id. */
+                group: string;
+                /** @enum {string} */
+                role: "viewer" | "member" | "admin";
+            }[];
+            /** @description Requires single sign-on of everybody but this owner, who has a second factor. Left out: as it is; null: not required. */
+            breakGlassUserId?: string | null;
         };
         SsoSettings: {
             connection: {
@@ -5889,6 +6410,16 @@ export interface components {
                 clientId: string;
                 /** @description The role of people who log in for the first time; null: they need an invitation. */
                 defaultRole: "viewer" | "member" | "admin" | null;
+                groupsClaim: string;
+                /** @description The highest role of the groups of a person counts, at each login. In none of these groups: `defaultRole`, or no login. Left out: as it is; empty: groups decide nothing. */
+                groupRoles: {
+                    /** @description As the claim names it, e.g. a name or an id. */
+                    group: string;
+                    /** @enum {string} */
+                    role: "viewer" | "member" | "admin";
+                }[];
+                /** @description Requires single sign-on of everybody but this owner, who has a second factor. Left out: as it is; null: not required. */
+                breakGlassUserId: string | null;
                 /** Format: date-time */
                 createdAt: string;
             } | null;
@@ -5921,7 +6452,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             /** @enum {string} */
-            kind: "member" | "management_token" | "invitation" | "run" | "api_key" | "webhook" | "account" | "credential" | "custom_provider" | "sso" | "scim_token";
+            kind: "member" | "management_token" | "invitation" | "run" | "api_key" | "trust_rule" | "webhook" | "account" | "credential" | "custom_provider" | "sso" | "scim_token";
             /** @description The name; for a member or an invitation the e-mail address, for a webhook the URL. */
             name: string;
             /** @description Further identification: role, token prefix, events, agent or address. */
@@ -5962,6 +6493,13 @@ export interface components {
             status: number | null;
             latencyMs: number;
             hint: string | null;
+            /** @description Of a minted credential: the exchange, then the call. Empty for stored ones. */
+            steps: {
+                name: string;
+                ok: boolean;
+                /** @description What the step answered, without any secret. */
+                message: string;
+            }[];
         };
         TimePoint: {
             bucket: string;
@@ -5979,6 +6517,152 @@ export interface components {
             /** @enum {string} */
             interval: "hour" | "day";
             timeseries: components["schemas"]["TimePoint"][];
+        };
+        TokenErrorReply: {
+            /** @description A code of RFC 6749 §5.2. */
+            error: string;
+            /** @description What is wrong and what to do. */
+            error_description?: string;
+        };
+        TokenInput: {
+            /** @description urn:ietf:params:oauth:grant-type:token-exchange */
+            grant_type?: string;
+            /** @description Id of the trust rule. */
+            trust_rule?: string;
+            /** @description The workload’s token. */
+            subject_token?: string;
+            /** @description urn:ietf:params:oauth:token-type:jwt; urn:ietf:params:oauth:token-type:id_token means the same. */
+            subject_token_type?: string;
+            /** @description urn:ietf:params:oauth:token-type:access_token, or nothing. */
+            requested_token_type?: string;
+            /** @description A key of this rule that is still valid: its lifetime begins again, and the response contains it again. */
+            renew_token?: string;
+            /** @description Ignored. */
+            audience?: string;
+            /** @description Ignored. */
+            resource?: string;
+            /** @description Ignored: the agent of the rule decides. */
+            scope?: string;
+        };
+        TokenReply: {
+            /** @description A gateway token. */
+            access_token: string;
+            /** @constant */
+            issued_token_type: "urn:ietf:params:oauth:token-type:access_token";
+            /** @constant */
+            token_type: "Bearer";
+            /** @description Seconds. */
+            expires_in: number;
+        };
+        TrustRule: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** Format: uuid */
+            projectId: string;
+            /** Format: uuid */
+            agentId: string;
+            agentName: string;
+            issuer: string;
+            /** @description The aud that tokens must have. The gateway generates it for this rule. */
+            audience: string;
+            /** @enum {string} */
+            keySource: "discovery" | "upload";
+            /** @description All must hold. Issuers that many share need an immutable id, such as repository_id. */
+            conditions: {
+                /** @description Name of a claim, or a JSON pointer to a member of one: /kubernetes.io/namespace. */
+                claim: string;
+                /** @description The claim must be one of these. Values are compared whole. */
+                values: string[];
+            }[];
+            /** @description How long a key of an exchange is valid, in seconds. */
+            keyLifetimeSeconds: number;
+            /** @description Accepts each token once, by its jti. Not for Kubernetes, which reuses tokens, or SPIFFE, which has no jti. */
+            jtiOnce: boolean;
+            /**
+             * Format: date-time
+             * @description When the keys of the issuer were last read or uploaded.
+             */
+            keysReadAt: string | null;
+            /** @description Why the last request for the keys failed; null: it did not. */
+            keysFailure: string | null;
+            /**
+             * Format: date-time
+             * @description The last exchange.
+             */
+            lastUsedAt: string | null;
+            /**
+             * Format: date-time
+             * @description The last rejected token.
+             */
+            rejectedAt: string | null;
+            /** @description Why it was rejected. */
+            rejection: string | null;
+            /** Format: date-time */
+            createdAt: string;
+        };
+        TrustRuleInput: {
+            name: string;
+            /** Format: uuid */
+            agentId: string;
+            /** @description The iss of the tokens; spiffe://trust-domain for JWT-SVIDs without iss. */
+            issuer: string;
+            /** @description Public keys of the issuer (RFC 7517). Without it the issuer’s discovery document names them. */
+            jwks?: {
+                keys: {
+                    [key: string]: unknown;
+                }[];
+            } & {
+                [key: string]: unknown;
+            };
+            /** @description All must hold. Issuers that many share need an immutable id, such as repository_id. */
+            conditions: {
+                /** @description Name of a claim, or a JSON pointer to a member of one: /kubernetes.io/namespace. */
+                claim: string;
+                /** @description The claim must be one of these. Values are compared whole. */
+                values: string[];
+            }[];
+            /**
+             * @description How long a key of an exchange is valid, in seconds.
+             * @default 900
+             */
+            keyLifetimeSeconds?: number;
+            /**
+             * @description Accepts each token once, by its jti. Not for Kubernetes, which reuses tokens, or SPIFFE, which has no jti.
+             * @default false
+             */
+            jtiOnce?: boolean;
+        };
+        TrustRuleList: {
+            rules: components["schemas"]["TrustRule"][];
+            total: number;
+            limit: number;
+            offset: number;
+        };
+        TrustRulePatch: {
+            name?: string;
+            /** @description All must hold. Issuers that many share need an immutable id, such as repository_id. */
+            conditions?: {
+                /** @description Name of a claim, or a JSON pointer to a member of one: /kubernetes.io/namespace. */
+                claim: string;
+                /** @description The claim must be one of these. Values are compared whole. */
+                values: string[];
+            }[];
+            /** @description How long a key of an exchange is valid, in seconds. */
+            keyLifetimeSeconds?: number;
+            /** @description Accepts each token once, by its jti. Not for Kubernetes, which reuses tokens, or SPIFFE, which has no jti. */
+            jtiOnce?: boolean;
+            /** @description Public keys of the issuer (RFC 7517). Without it the issuer’s discovery document names them. */
+            jwks?: {
+                keys: {
+                    [key: string]: unknown;
+                }[];
+            } & {
+                [key: string]: unknown;
+            };
+        };
+        TrustRuleReply: {
+            rule: components["schemas"]["TrustRule"];
         };
         UsageReply: {
             usage: components["schemas"]["ProviderUsage"][];
@@ -6040,7 +6724,7 @@ export interface components {
              * @description An event that the endpoint subscribes to. Default: the first one.
              * @enum {string}
              */
-            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
         };
     };
     responses: {
@@ -6205,6 +6889,7 @@ export type AccountList = components['schemas']['AccountList'];
 export type AccountPatch = components['schemas']['AccountPatch'];
 export type AccountReply = components['schemas']['AccountReply'];
 export type AccountReportReply = components['schemas']['AccountReportReply'];
+export type AccountTools = components['schemas']['AccountTools'];
 export type AddressInput = components['schemas']['AddressInput'];
 export type AdjustmentInput = components['schemas']['AdjustmentInput'];
 export type AdjustmentReply = components['schemas']['AdjustmentReply'];
@@ -6261,8 +6946,13 @@ export type CheckInput = components['schemas']['CheckInput'];
 export type CodeInput = components['schemas']['CodeInput'];
 export type CompareReply = components['schemas']['CompareReply'];
 export type ComparedAgent = components['schemas']['ComparedAgent'];
+export type CreatedItems = components['schemas']['CreatedItems'];
 export type CredentialAcceptedData = components['schemas']['CredentialAcceptedData'];
 export type CredentialAcceptedEvent = components['schemas']['CredentialAcceptedEvent'];
+export type CredentialRefreshFailedData = components['schemas']['CredentialRefreshFailedData'];
+export type CredentialRefreshFailedEvent = components['schemas']['CredentialRefreshFailedEvent'];
+export type CredentialRefreshedData = components['schemas']['CredentialRefreshedData'];
+export type CredentialRefreshedEvent = components['schemas']['CredentialRefreshedEvent'];
 export type CredentialRefusedData = components['schemas']['CredentialRefusedData'];
 export type CredentialRefusedEvent = components['schemas']['CredentialRefusedEvent'];
 export type CredentialUsedElsewhereData = components['schemas']['CredentialUsedElsewhereData'];
@@ -6295,8 +6985,11 @@ export type ExportAgentCallsReply = components['schemas']['ExportAgentCallsReply
 export type GetConfigReply = components['schemas']['GetConfigReply'];
 export type GetProviderReply = components['schemas']['GetProviderReply'];
 export type GetStatusReply = components['schemas']['GetStatusReply'];
+export type InvitationDetails = components['schemas']['InvitationDetails'];
 export type InviteInput = components['schemas']['InviteInput'];
 export type InvitedReply = components['schemas']['InvitedReply'];
+export type LimitReplayInput = components['schemas']['LimitReplayInput'];
+export type LimitReplayReply = components['schemas']['LimitReplayReply'];
 export type LimitWouldRejectData = components['schemas']['LimitWouldRejectData'];
 export type LimitWouldRejectEvent = components['schemas']['LimitWouldRejectEvent'];
 export type LineList = components['schemas']['LineList'];
@@ -6310,6 +7003,7 @@ export type LoginReply = components['schemas']['LoginReply'];
 export type LogsReply = components['schemas']['LogsReply'];
 export type LookUpDeviceInput = components['schemas']['LookUpDeviceInput'];
 export type LookUpDeviceReply = components['schemas']['LookUpDeviceReply'];
+export type LookupInput = components['schemas']['LookupInput'];
 export type ManagementToken = components['schemas']['ManagementToken'];
 export type ManagementTokenCreated = components['schemas']['ManagementTokenCreated'];
 export type ManagementTokenInput = components['schemas']['ManagementTokenInput'];
@@ -6318,6 +7012,7 @@ export type MeReply = components['schemas']['MeReply'];
 export type Member = components['schemas']['Member'];
 export type MemberList = components['schemas']['MemberList'];
 export type MemberReply = components['schemas']['MemberReply'];
+export type MemberSessionList = components['schemas']['MemberSessionList'];
 export type Ok = components['schemas']['Ok'];
 export type OrganizationDeletion = components['schemas']['OrganizationDeletion'];
 export type OrganizationDeletionList = components['schemas']['OrganizationDeletionList'];
@@ -6410,6 +7105,14 @@ export type TestInput = components['schemas']['TestInput'];
 export type TestReply = components['schemas']['TestReply'];
 export type TimePoint = components['schemas']['TimePoint'];
 export type TimeseriesReply = components['schemas']['TimeseriesReply'];
+export type TokenErrorReply = components['schemas']['TokenErrorReply'];
+export type TokenInput = components['schemas']['TokenInput'];
+export type TokenReply = components['schemas']['TokenReply'];
+export type TrustRule = components['schemas']['TrustRule'];
+export type TrustRuleInput = components['schemas']['TrustRuleInput'];
+export type TrustRuleList = components['schemas']['TrustRuleList'];
+export type TrustRulePatch = components['schemas']['TrustRulePatch'];
+export type TrustRuleReply = components['schemas']['TrustRuleReply'];
 export type UsageReply = components['schemas']['UsageReply'];
 export type UsageSummary = components['schemas']['UsageSummary'];
 export type UsageThresholdData = components['schemas']['UsageThresholdData'];
@@ -8209,7 +8912,7 @@ export interface operations {
     listEvents: {
         parameters: {
             query?: {
-                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
                 /** @description Events of this agent; the agent may have been deleted. */
                 agentId?: string;
                 start?: string;
@@ -8298,6 +9001,71 @@ export interface operations {
                 };
             };
             403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    lookUpInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LookupInput"];
+            };
+        };
+        responses: {
+            /** @description Get the invitation of a token from a mail */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvitationDetails"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    replayLimits: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LimitReplayInput"];
+            };
+        };
+        responses: {
+            /** @description Replay recorded calls against other limits */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LimitReplayReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             429: components["responses"]["TooManyRequests"];
@@ -8565,7 +9333,10 @@ export interface operations {
     };
     removeMember: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Also revokes the gateway tokens and deletes the webhooks of the list `created`. */
+                revoke?: "created";
+            };
             header?: never;
             path: {
                 userId: string;
@@ -8643,6 +9414,34 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listCreatedByMember: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                userId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List what a member created: gateway tokens, webhooks, management tokens */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedItems"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     resendInvitation: {
         parameters: {
             query?: never;
@@ -8677,6 +9476,112 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listMemberSessions: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                userId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List the sessions of a member in this organization */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemberSessionList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    endMemberSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                userId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description End all sessions of a member in this organization */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deleted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            /** @description The caller may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecondFactorRejection"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    endMemberSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                userId: string;
+                sessionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description End a session of a member in this organization */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deleted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            /** @description The caller may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecondFactorRejection"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -9316,6 +10221,38 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listAccountTools: {
+        parameters: {
+            query?: {
+                /** @description Ask the server again. Otherwise the list may be 10 minutes old. */
+                refresh?: boolean;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List the tools of the MCP server of an account */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountTools"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -10233,7 +11170,7 @@ export interface operations {
             query?: {
                 limit?: number;
                 offset?: number;
-                kind?: "member" | "management_token" | "invitation" | "run" | "api_key" | "webhook" | "account" | "credential" | "custom_provider" | "sso" | "scim_token";
+                kind?: "member" | "management_token" | "invitation" | "run" | "api_key" | "trust_rule" | "webhook" | "account" | "credential" | "custom_provider" | "sso" | "scim_token";
             };
             header?: never;
             path?: never;
@@ -10314,6 +11251,219 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    exchangeToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": components["schemas"]["TokenInput"];
+                "application/json": components["schemas"]["TokenInput"];
+            };
+        };
+        responses: {
+            /** @description Exchange a workload’s token for a gateway key (RFC 8693) */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenReply"];
+                };
+            };
+            /** @description Something in the request is wrong; the text names the field. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenErrorReply"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            /** @description Too many requests, concurrent or in a time window; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenErrorReply"];
+                };
+            };
+            500: components["responses"]["InternalError"];
+            /** @description The database is unavailable; see Retry-After. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenErrorReply"];
+                };
+            };
+        };
+    };
+    listTrustRules: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+                agentId?: string;
+                projectId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List trust rules, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrustRuleList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createTrustRule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TrustRuleInput"];
+            };
+        };
+        responses: {
+            /** @description Create a trust rule; without jwks it reads the issuer’s keys */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrustRuleReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getTrustRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Get a trust rule */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrustRuleReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteTrustRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Delete a trust rule; its keys and their calls end */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deleted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateTrustRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TrustRulePatch"];
+            };
+        };
+        responses: {
+            /** @description Change a trust rule; all but a new name ends its keys */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrustRuleReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -10449,7 +11599,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ExportAgentCallsReply"];
-                    /** @example id,requestId,createdAt,agentId,keyId,providerSlug,accountId,method,path,status,error,model,tokensIn,tokensOut,tokensCacheRead,tokensCacheWrite,tokensReasoning,costCents,usageSource,priceSource,durationMs,ttfbMs,bytesIn,bytesOut,streamed,dataPlaneId,statedCostCents,tool */
+                    /** @example id,requestId,createdAt,agentId,keyId,providerSlug,accountId,method,path,status,error,model,tokensIn,tokensOut,tokensCacheRead,tokensCacheWrite,tokensReasoning,costCents,usageSource,priceSource,durationMs,ttfbMs,bytesIn,bytesOut,streamed,dataPlaneId,statedCostCents,tool,tags,runId,wouldReject,agentName,projectName,keyName */
                     "text/csv": string;
                 };
             };
@@ -10608,7 +11758,14 @@ export interface operations {
                 period?: "24h" | "7d" | "30d" | "90d";
                 start?: string;
                 end?: string;
-                by: "project" | "agent" | "provider" | "model" | "tool" | "key" | "status" | "reason";
+                /** @description One of project, agent, provider, model, tool, key, status, reason, or tag: and the key of a tag, such as tag:customer. */
+                by: string;
+                /** @description A second dimension: one row for each pair, e.g. by=project and thenBy=model. */
+                thenBy?: "project" | "agent" | "provider" | "model" | "tool" | "key";
+                /** @description Adds calls and spend of the previous period to each row and to totals. */
+                compare?: "previous";
+                sort?: "costUsd" | "requests" | "errors" | "tokensIn" | "tokensOut";
+                order?: "asc" | "desc";
                 limit?: number;
                 offset?: number;
             };
@@ -10659,7 +11816,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ExportAgentCallsReply"];
-                    /** @example id,requestId,createdAt,agentId,keyId,providerSlug,accountId,method,path,status,error,model,tokensIn,tokensOut,tokensCacheRead,tokensCacheWrite,tokensReasoning,costCents,usageSource,priceSource,durationMs,ttfbMs,bytesIn,bytesOut,streamed,dataPlaneId,statedCostCents,tool */
+                    /** @example id,requestId,createdAt,agentId,keyId,providerSlug,accountId,method,path,status,error,model,tokensIn,tokensOut,tokensCacheRead,tokensCacheWrite,tokensReasoning,costCents,usageSource,priceSource,durationMs,ttfbMs,bytesIn,bytesOut,streamed,dataPlaneId,statedCostCents,tool,tags,runId,wouldReject,agentName,projectName,keyName */
                     "text/csv": string;
                 };
             };
@@ -10689,6 +11846,11 @@ export interface operations {
                 minCost?: number;
                 /** @description Part of the path, model, error or request id. Case-insensitive. */
                 search?: string;
+                /** @description Only calls with this tag: key=value. */
+                tag?: string;
+                runId?: string;
+                /** @description true: only calls that a limit in audit mode would have rejected. */
+                wouldReject?: boolean;
                 startTime?: string;
                 endTime?: string;
             };
@@ -10856,7 +12018,8 @@ export interface operations {
                 start?: string;
                 end?: string;
                 interval?: "hour" | "day";
-                groupBy?: "project" | "agent" | "provider" | "model" | "tool" | "key" | "status" | "reason";
+                /** @description One of project, agent, provider, model, tool, key, status, reason, or tag: and the key of a tag, such as tag:customer. */
+                groupBy?: string;
             };
             header?: never;
             path?: never;
@@ -11017,7 +12180,7 @@ export interface operations {
                 limit?: number;
                 offset?: number;
                 status?: "pending" | "success" | "failed";
-                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
                 /** @description Only those made from then on, */
                 start?: string;
                 /** @description and before then. */
@@ -11847,6 +13010,96 @@ export interface operations {
                  *     }
                  */
                 "application/json": components["schemas"]["CredentialAcceptedEvent"];
+            };
+        };
+        responses: {
+            /** @description Received. Anything else is tried again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onCredentialRefreshFailed: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old secret during a rotation. */
+                "X-Webhook-Signature": string;
+                /** @description `v1=` and the signature for each valid secret: two during a rotation. */
+                "X-Webhook-Signatures": string;
+                /** @description The name of the event. */
+                "X-Webhook-Event": string;
+                /** @description The id of the delivery, the same on every retry. */
+                "X-Webhook-Delivery": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event": "credential.refresh_failed",
+                 *       "timestamp": "2026-01-31T12:00:00.000Z",
+                 *       "data": {
+                 *         "providerSlug": "openai",
+                 *         "accountId": "00000000-0000-0000-0000-000000000000",
+                 *         "credentialId": null,
+                 *         "agentId": "00000000-0000-0000-0000-000000000000",
+                 *         "orgId": "00000000-0000-0000-0000-000000000000",
+                 *         "reason": "invalid_client",
+                 *         "detail": "invalid_client"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["CredentialRefreshFailedEvent"];
+            };
+        };
+        responses: {
+            /** @description Received. Anything else is tried again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onCredentialRefreshed: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old secret during a rotation. */
+                "X-Webhook-Signature": string;
+                /** @description `v1=` and the signature for each valid secret: two during a rotation. */
+                "X-Webhook-Signatures": string;
+                /** @description The name of the event. */
+                "X-Webhook-Event": string;
+                /** @description The id of the delivery, the same on every retry. */
+                "X-Webhook-Delivery": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event": "credential.refreshed",
+                 *       "timestamp": "2026-01-31T12:00:00.000Z",
+                 *       "data": {
+                 *         "providerSlug": "openai",
+                 *         "accountId": "00000000-0000-0000-0000-000000000000",
+                 *         "credentialId": null,
+                 *         "agentId": "00000000-0000-0000-0000-000000000000",
+                 *         "orgId": "00000000-0000-0000-0000-000000000000"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["CredentialRefreshedEvent"];
             };
         };
         responses: {

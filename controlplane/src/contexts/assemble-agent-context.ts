@@ -60,10 +60,8 @@ export function assembleAgentContext(
     hardBudget: agent.budgetMode === 'hard',
     holdMaxOutputTokens: agent.holdMaxOutputTokens,
     refuseUnchecked:
-      effectiveOnStoreLoss(
-        agent,
-        key.runs.length > 0 || agent.budgets.some(({ mode }) => mode === 'hard'),
-      ) === 'refuse',
+      effectiveOnStoreLoss(agent, key.runs.length > 0 || agent.budgets.some(({ mode }) => mode === 'hard')) ===
+      'refuse',
     ...encodeBudgets(agent, key.runs),
     ...(key.expiresAtMs === null ? {} : { keyExpiresAtMs: key.expiresAtMs }),
     ...(key.runs.length === 0 ? {} : { runId: key.runs[0]!.id, runAncestors: key.runs.slice(1).map(({ id }) => id) }),

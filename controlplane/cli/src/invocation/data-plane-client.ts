@@ -74,7 +74,10 @@ async function callGateway<Body>(
   const timeout = AbortSignal.timeout(TIMEOUT_MS);
   const response = await fetch(`${gatewayUrl}${path}`, {
     method,
-    headers: { authorization: `Bearer ${token}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    headers: {
+      authorization: `Bearer ${token}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
     ...(body === undefined ? {} : { body }),
     redirect: 'error',
     signal: signal === undefined ? timeout : AbortSignal.any([timeout, signal]),

@@ -119,6 +119,8 @@ export async function revokeMintedToken(
   } catch (error) {
     const failure = toCliError(error);
     if (failure.exitCode === EXIT_CODES.notFound) return; // already revoked
-    run.printNote(`acg: the token could not be revoked (${failure.message}): acg ${isRun === true ? 'runs end' : 'keys revoke'} ${keyId}`);
+    run.printNote(
+      `acg: the token could not be revoked (${failure.message}): acg ${isRun === true ? 'runs end' : 'keys revoke'} ${keyId}`,
+    );
   }
 }

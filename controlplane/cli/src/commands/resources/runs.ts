@@ -1,7 +1,7 @@
 /** `acg runs`: lists, shows, starts and ends runs, which are tasks with a hard budget and an end. */
 import { MINUTE_MS } from '@acg/base/time-and-money-units';
-import { agentIdField } from '../../options/lookup-fields.js';
 import { choiceField, defaultField, mapField, requiredField, textField } from '../../options/field.js';
+import { agentIdField } from '../../options/lookup-fields.js';
 import { parseDollarsAsCents } from '../../options/page-options-and-value-parsers.js';
 import { parseDuration } from '../../options/parse-duration.js';
 import { formatCents, formatMinute } from '../../terminal/format-numbers-and-times.js';
@@ -43,7 +43,9 @@ export const registerRunsCommands = commandGroup(
     print: (run, { run: one }) => {
       run.printLine(`${one.label === '' ? one.id : one.label}: ${one.state}, agent ${one.agentName}`);
       run.printLine(`spent ${formatCents(one.spentCents)} of ${formatCents(one.budgetCents)} in ${one.calls} calls`);
-      run.printLine(`level ${one.depth}, ${one.subRuns} sub-runs, ends ${formatMinute(one.endedAt ?? one.expiresAt)} UTC`);
+      run.printLine(
+        `level ${one.depth}, ${one.subRuns} sub-runs, ends ${formatMinute(one.endedAt ?? one.expiresAt)} UTC`,
+      );
     },
   }),
   operationCommand({
@@ -55,9 +57,8 @@ export const registerRunsCommands = commandGroup(
       budgetCents: requiredField(
         mapField(textField('--budget <usd>', 'what the run and its sub-runs may spend'), parseDollarsAsCents),
       ),
-      expiresIn: mapField(
-        defaultField(textField('--for <span>', 'when it ends by itself, 1m to 30d'), '1h'),
-        (span) => Math.ceil((parseDuration(span, '--for') / MINUTE_MS) * 60),
+      expiresIn: mapField(defaultField(textField('--for <span>', 'when it ends by itself, 1m to 30d'), '1h'), (span) =>
+        Math.ceil((parseDuration(span, '--for') / MINUTE_MS) * 60),
       ),
       label: textField('--label <text>', 'what it is for'),
     },

@@ -6,7 +6,12 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { resolveGatewayUrl } from '../../invocation/data-plane-client.js';
 import type { Invocation } from '../../invocation/invocation.js';
 import type { ProgramInterface } from '../../invocation/program-interface-for-commands.js';
-import { appendValue, parseDollarsAsCents, parseList, parsePair } from '../../options/page-options-and-value-parsers.js';
+import {
+  appendValue,
+  parseDollarsAsCents,
+  parseList,
+  parsePair,
+} from '../../options/page-options-and-value-parsers.js';
 import { parseDuration } from '../../options/parse-duration.js';
 import { runChild, SignalForwarder, signalExitCode } from '../../run/child-process.js';
 import { type TrustRuleOptions, WorkloadGatewayToken } from '../../run/exchange-workload-token.js';
@@ -60,7 +65,8 @@ export function registerRunCommand(command: Command, { begin, setExitCode: exit 
     .action(async (words: readonly string[], options: RunOptions) => {
       const run = begin();
       const [file, ...args] = resolveCommand(words, options.shell, run.terminal.platform);
-      const ttlMs = options.for === undefined ? parseDuration(options.ttl, '--ttl') : parseDuration(options.for, '--for');
+      const ttlMs =
+        options.for === undefined ? parseDuration(options.ttl, '--ttl') : parseDuration(options.for, '--for');
       const gatewayUrl = await resolveGatewayUrl(run);
       const budget = readRunBudget(options, gatewayUrl);
       const signals = new SignalForwarder();
@@ -89,13 +95,18 @@ export function registerRunCommand(command: Command, { begin, setExitCode: exit 
 async function withRevokedToken(
   run: Invocation,
   options: RunOptions,
-  { ttlMs, budget, gatewayUrl }: { readonly ttlMs: number; readonly budget: RunBudget | null; readonly gatewayUrl: string },
+  {
+    ttlMs,
+    budget,
+    gatewayUrl,
+  }: { readonly ttlMs: number; readonly budget: RunBudget | null; readonly gatewayUrl: string },
   signals: SignalForwarder,
   work: (token: GatewayToken) => Promise<number>,
 ): Promise<number> {
   const { agent, trustRule } = options;
   if (trustRule !== undefined) {
-    if (budget !== null) throw usage('--budget and --trust-rule exclude each other', 'start the run inside: acg run --budget');
+    if (budget !== null)
+      throw usage('--budget and --trust-rule exclude each other', 'start the run inside: acg run --budget');
     const exchanged = await WorkloadGatewayToken.obtain(run, trustRule, options);
     exchanged.startRenewing();
     try {
