@@ -3368,6 +3368,8 @@ export interface components {
             target: {
                 type: string;
                 id: string;
+                /** @description Present name; null for a deleted target and for a type without a name. */
+                name: string | null;
             };
             ip: string;
             /** @description Field → [before, after]. Secrets show as [secret]. */

@@ -51,7 +51,7 @@ test('retries failed reads automatically when the API responds again', async () 
   await visitor.goto('/audit');
   await page.getByText('The gateway does not respond. Retrying automatically.').waitFor();
   await page.unroute(reads);
-  await page.getByRole('cell', { name: 'organization.create' }).waitFor();
+  await page.getByRole('cell', { name: /^created organization/ }).waitFor();
   await page.getByText('The gateway does not respond').first().waitFor({ state: 'detached' });
 });
 
@@ -89,7 +89,7 @@ test('times out a request without a response and retries it', async () => {
   await requestSent;
   await page.unroute(/\/v1\/audit/);
   await page.evaluate('timesUp()');
-  await page.getByRole('cell', { name: 'organization.create' }).waitFor();
+  await page.getByRole('cell', { name: /^created organization/ }).waitFor();
 });
 
 test('shows the last selected period and marks older data as stale until it arrives', async () => {
