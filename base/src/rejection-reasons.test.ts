@@ -4,6 +4,7 @@ import { countsAsAbuse, REJECTION_ADVICE, rejectionAdvice } from './rejection-re
 test('rejections: exactly those that the gateway or the provider caused do not count as abuse', () => {
   expect(Object.keys(REJECTION_ADVICE).filter((reason) => !countsAsAbuse(reason))).toEqual([
     'needs_credentials',
+    'credential_refreshing',
     'overload',
     'stopping',
     'contexts_unavailable',

@@ -61,6 +61,11 @@ const OWN_REASONS = {
     remedy: 'Enter it in the agent’s Providers tab.',
     notCausedByAgent: true,
   },
+  credential_refreshing: {
+    cause: 'The gateway had no valid credential of the account, which it mints itself.',
+    remedy: 'Retry. If it lasts, the account’s page names the cause.',
+    notCausedByAgent: true,
+  },
   sensitive_path: {
     cause: 'The call can expose credentials or change access rights.',
     remedy: 'If this is intended, allow it for the agent’s provider account.',

@@ -17,6 +17,7 @@ import { type BillingModule, buildBilling } from './composition/billing.js';
 import { buildCircuitsAndEvents } from './composition/circuits-and-events.js';
 import { buildDataPlaneLink } from './composition/data-plane-link.js';
 import { buildIdentity } from './composition/identity.js';
+import { buildMinting } from './composition/minting.js';
 import { buildUsage, type UsageModule } from './composition/usage.js';
 import type { Config } from './config.js';
 import { loadDashboardBuild } from './dashboard/load-dashboard-build.js';
@@ -118,7 +119,9 @@ export function buildControlPlane(config: Config, log: Logger, hasher = new Pass
   referenceRoutes(app, config.publicUrl);
   projectRoutes(app, new ProjectService(sql));
   const events = buildCircuitsAndEvents(app, { config, log, sql, feeds, metrics, catalogue, vault, tenantNames });
-  const agents = buildAgentsAndProviders(app, { config, log, sql, vault, catalogue, prices, tenantNames });
+  const mints = buildMinting({ config, log, sql: pools.api, vault, catalogue, tenantNames });
+  const { minting } = mints;
+  const agents = buildAgentsAndProviders(app, { config, log, sql, vault, catalogue, prices, tenantNames, minting });
   const { customProviders } = agents;
   const billing = buildBilling(app, { config, log, sql, vault, catalogue, customProviders, prices, tenantNames });
   const observers = [events.usageObserver, agents.usageObserver];
@@ -137,6 +140,7 @@ export function buildControlPlane(config: Config, log: Logger, hasher = new Pass
     metrics,
     catalogue,
     vault,
+    minting,
     pools,
     greeting: {
       circuits: async () => events.circuitFeed.listNotClosed(),
@@ -164,6 +168,7 @@ export function buildControlPlane(config: Config, log: Logger, hasher = new Pass
       await app.listen({ host: config.host, port: config.port });
       identity.start();
       agents.start();
+      mints.start();
       billing.start();
       archive.start();
       prices.start();
@@ -193,6 +198,7 @@ export function buildControlPlane(config: Config, log: Logger, hasher = new Pass
       await background.stop();
       await identity.stop();
       await agents.stop();
+      await mints.stop();
       await billing.stop();
       await archive.stop();
       await prices.stop();

@@ -175,6 +175,7 @@ const controlplane: FolderRules = {
     'throttling',
     'vault',
   ],
+  minting: ['db', 'domain', 'events', 'ledger', 'providers/catalogue', 'providers/custom', 'vault', 'watch'],
   'provider-accounts': [
     'agents',
     'audit',
@@ -183,6 +184,7 @@ const controlplane: FolderRules = {
     'events',
     'http',
     'ledger',
+    'minting',
     'projects',
     'providers',
     'providers/catalogue',
@@ -233,6 +235,7 @@ const controlplane: FolderRules = {
     'db',
     'grpc',
     'limits',
+    'minting',
     'provider-accounts',
     'providers',
     'providers/catalogue',

@@ -16,6 +16,7 @@ import type { Config } from '../config.js';
 import type { Sql } from '../db/postgres-client.js';
 import type { App } from '../http/app.js';
 import type { UsageObserver } from '../ledger/usage-ingest.js';
+import type { MintService } from '../minting/mint-service.js';
 import { BackgroundTasks } from '../ops/background-tasks.js';
 import type { OperatorPrices } from '../prices/operator-prices.js';
 import { priceRoutes } from '../prices/price-list-routes.js';
@@ -40,6 +41,7 @@ interface AgentsDependencies {
   readonly catalogue: Catalogue;
   readonly prices: OperatorPrices;
   readonly tenantNames: NameResolver;
+  readonly minting: MintService;
 }
 
 interface AgentsModule {
@@ -56,7 +58,7 @@ const RESCHEDULED_KEYS_INTERVAL_MS = 1_000;
 
 export function buildAgentsAndProviders(
   app: App,
-  { config, log, sql, vault, catalogue, prices, tenantNames }: AgentsDependencies,
+  { config, log, sql, vault, catalogue, prices, tenantNames, minting }: AgentsDependencies,
 ): AgentsModule {
   const allowCidrs = config.egressAllowCidrs;
   const agents = new AgentService(sql, catalogue);
@@ -82,7 +84,7 @@ export function buildAgentsAndProviders(
     tenantNames,
     operatorNames: new OperatorNameResolver(),
   });
-  const tests = new CredentialTester(sql, accounts, dialer, log);
+  const tests = new CredentialTester(sql, accounts, dialer, log, minting);
   accountRoutes(app, { accounts, tests, calls: new CallCheck(agents, accounts) });
   sharedCredentialRoutes(app, new SharedCredentialService(sql, accounts), tests);
   const background = new BackgroundTasks(log);

@@ -11,6 +11,7 @@ import type { OrganizationGrants } from '../data-planes/organization-grants.js';
 import type { Pools } from '../db/pools.js';
 import { GrpcServer } from '../grpc/grpc-server.js';
 import type { ConnectionLimits } from '../http/connection-limits.js';
+import type { MintService } from '../minting/mint-service.js';
 import { BackgroundTasks } from '../ops/background-tasks.js';
 import type { Metrics } from '../ops/metrics.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
@@ -26,6 +27,7 @@ interface DataPlaneLinkDependencies {
   readonly metrics: Metrics;
   readonly catalogue: Catalogue;
   readonly vault: Vault;
+  readonly minting: MintService;
   readonly pools: Pick<Pools, 'feeds' | 'resolve'>;
   /** The state that a data plane gets when it connects, beside the invalidations. */
   readonly greeting: InitialState;
@@ -56,6 +58,7 @@ export function buildDataPlaneLink({
   metrics,
   catalogue,
   vault,
+  minting,
   pools,
   greeting,
   handlers,
@@ -84,7 +87,7 @@ export function buildDataPlaneLink({
     'Time of this machine minus the database’s.',
     () => hub.clockOffsetMs / 1_000,
   );
-  const contexts = new TokenResolutionService(pools.resolve, catalogue, vault, log);
+  const contexts = new TokenResolutionService(pools.resolve, catalogue, vault, log, minting);
   metrics.addGauge('gateway_control_data_planes', 'Data planes connected to this instance.', () => hub.size);
   const countRejection = metrics.addCounter(
     'gateway_data_plane_rejections_total',

@@ -17,6 +17,10 @@ export interface TokenQuery {
   readonly tokenHash: Uint8Array;
   /** The value of x-gateway-agent, an id or slug; `''` for the token's own agent. */
   readonly agentRef: string;
+  /** Account whose minted credential is needed now. */
+  readonly mintAccountId?: string;
+  /** Its generation that the provider has rejected; 0 = none. */
+  readonly rejectedGeneration?: number;
 }
 
 export interface ParsedTokenQuery extends TokenQuery {
@@ -88,6 +92,21 @@ export interface AgentRow extends ConfiguredLimits, ScopeBudgets {
   readonly customSlugs: readonly string[];
 }
 
+export interface MintedRow {
+  readonly id: string;
+  readonly generation: number;
+  /** A data plane has received this generation. */
+  readonly used: boolean;
+  /** This and the next two: null before the first exchange. Base64. */
+  readonly keyId: string | null;
+  readonly nonce: string | null;
+  readonly ciphertext: string | null;
+  /** Null: never expires. */
+  readonly remainingMs: number | null;
+  /** Until the next exchange may begin; null: at any time. A minute where a person must act first. */
+  readonly retryMs: number | null;
+}
+
 export interface AccountRow {
   readonly id: string;
   readonly providerSlug: string;
@@ -100,6 +119,8 @@ export interface AccountRow {
   readonly ciphertext: string;
   readonly allowSensitivePaths: boolean;
   readonly allowOpaque: boolean;
+  /** What the gateway has minted; null: nothing. */
+  readonly minted: MintedRow | null;
   /** Null for a built-in provider. */
   readonly customProviderId: string | null;
   /** Null also when the custom provider is deleted. */
@@ -206,6 +227,12 @@ export async function loadContextRows(sql: Sql, queries: readonly ParsedTokenQue
               'credentialId', s.id, 'keyId', coalesce(s.key_id, p.key_id),
               'allowSensitivePaths', p.allow_sensitive_paths, 'allowOpaque', p.allow_opaque,
               'customProviderId', p.custom_provider_id,
+              'minted', case when m.id is null then null else jsonb_build_object(
+                'id', m.id, 'generation', m.generation, 'used', m.used, 'keyId', m.key_id,
+                'nonce', encode(m.nonce, 'base64'), 'ciphertext', encode(m.ciphertext, 'base64'),
+                'remainingMs', floor(extract(epoch from m.expires_at - now()) * 1000),
+                'retryMs', case m.next_attempt_at when '-infinity' then null when 'infinity' then 60000
+                  else floor(extract(epoch from m.next_attempt_at - now()) * 1000) end) end,
               'nonce', encode(coalesce(s.nonce, p.nonce), 'base64'),
               'ciphertext', encode(coalesce(s.ciphertext, p.ciphertext), 'base64'),
               'custom', case when c.id is null then null else jsonb_build_object(
@@ -215,6 +242,12 @@ export async function loadContextRows(sql: Sql, queries: readonly ParsedTokenQue
              from provider_accounts p
              left join credentials s on s.id = p.credential_id
              left join custom_providers c on c.id = p.custom_provider_id and c.deleted_at is null
+             left join lateral (
+               select * from minted_credentials where account_id = p.id
+               union all
+               select * from minted_credentials
+                where credential_id = p.credential_id and (agent_id is null or agent_id = p.agent_id)
+               limit 1) m on true
             where p.agent_id = agent.id and p.org_id = agent.org_id),
           'customSlugs', (select coalesce(jsonb_agg(slug order by slug), '[]') from custom_providers c
             where c.org_id = agent.org_id and c.deleted_at is null)) order by agent.ordinality), '[]')

@@ -2,7 +2,7 @@
  * Builds the context of one agent in its wire format from database rows. Pure, except for the functions of the vault
  * that it gets.
  */
-import type { IAgentContext } from '@acg/proto/messages';
+import type { IAgentContext, IUpstream } from '@acg/proto/messages';
 import { effectiveOnStoreLoss } from '../agents/budget-mode-and-store-loss-fields.js';
 import { encodeCallPolicy } from '../agents/call-and-model-policy-schema.js';
 import {
@@ -11,26 +11,31 @@ import {
   encodeAgentLimits,
   encodeScopeBudgets,
 } from '../limits/agent-limit-fields.js';
+import { mergeMinted } from '../minting/exchange.js';
 import { type AccountUpstreams, buildUpstreams } from '../providers/build-upstream.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
 import type { Credentials } from '../providers/catalogue/credential-template.js';
 import type { Provider } from '../providers/catalogue/provider.js';
 import { toProvider } from '../providers/custom/custom-provider.js';
-import type { AccountRow, AgentRow, ContextBudgetRow, KeyRow } from './agent-context-store.js';
+import type { AccountRow, AgentRow, ContextBudgetRow, KeyRow, MintedRow } from './agent-context-store.js';
 
-/** Returns the credentials of an account, or null when they cannot be decrypted. */
-type DecryptCredentials = (account: AccountRow) => Credentials | null;
+interface OpenAccount {
+  /** Returns the credentials of an account, or null when they cannot be decrypted. */
+  readonly credentials: (account: AccountRow) => Credentials | null;
+  /** Returns the minted fields; null: nothing is minted, or it cannot be decrypted. */
+  readonly minted: (account: AccountRow) => Credentials | null;
+}
 
 export function assembleAgentContext(
   key: KeyRow,
   agent: AgentRow,
   catalogue: Catalogue,
-  decrypt: DecryptCredentials,
+  open: OpenAccount,
   /** Derives a key from the master key. */
   deriveKey: (purpose: string) => string,
 ): IAgentContext {
   const accounts = agent.accounts
-    .map((account) => buildAccountUpstreams(key.orgId, agent, account, catalogue, decrypt))
+    .map((account) => buildAccountUpstreams(key.orgId, agent, account, catalogue, open))
     .filter((upstreams) => upstreams !== null);
   const upstreams = accounts.map(({ upstream }) => upstream);
   const namedOrigins = accounts.flatMap((account) => account.namedOrigins);
@@ -107,18 +112,52 @@ function buildAccountUpstreams(
   agent: AgentRow,
   account: AccountRow,
   catalogue: Catalogue,
-  decrypt: DecryptCredentials,
+  open: OpenAccount,
 ): AccountUpstreams | null {
   const provider = findProvider(account, catalogue);
   if (provider === null) return null;
-  const credentials = account.status === 'active' ? decrypt(account) : null;
-  const upstreams = buildUpstreams(provider, orgId, account.id, credentials, account);
+  const credentials = account.status === 'active' ? open.credentials(account) : null;
+  const isMinted = credentials !== null && provider.method(credentials) !== null;
+  const upstreams = isMinted
+    ? buildMintedUpstreams(provider, orgId, account, credentials, open)
+    : buildUpstreams(provider, orgId, account.id, credentials, account);
   const policy = encodeCallPolicy(agent.policy, account.providerSlug);
   if (policy !== undefined) {
     for (const upstream of [upstreams.upstream, ...upstreams.namedOrigins]) upstream.policy = policy;
   }
   return upstreams;
 }
+
+/** The data plane must not use the credential beyond its remaining life, which it counts from its request on. */
+function buildMintedUpstreams(
+  provider: Provider,
+  orgId: string,
+  account: AccountRow,
+  credentials: Credentials,
+  open: OpenAccount,
+): AccountUpstreams {
+  const { minted } = account;
+  const isValid =
+    minted !== null && minted.ciphertext !== null && (minted.remainingMs === null || minted.remainingMs > 0);
+  const fields = isValid ? open.minted(account) : null;
+  const upstreams = buildUpstreams(
+    provider,
+    orgId,
+    account.id,
+    fields === null ? credentials : mergeMinted(credentials, fields),
+    account,
+    fields !== null,
+  );
+  const life: Partial<IUpstream> =
+    fields === null
+      ? { accountStatus: 'needs_credentials', credentialRefreshing: true, credentialRetryMs: retryMsOf(minted) }
+      : { credentialLifeMs: minted!.remainingMs ?? 0, credentialGeneration: minted!.generation };
+  for (const upstream of [upstreams.upstream, ...upstreams.namedOrigins]) Object.assign(upstream, life);
+  return upstreams;
+}
+
+/** Until the data plane may request the credential again; 0: at once. */
+const retryMsOf = (minted: MintedRow | null): number => Math.max(0, minted?.retryMs ?? 0);
 
 /** An account of a deleted custom provider never becomes one of a built-in provider of the same slug. */
 function findProvider(account: AccountRow, catalogue: Catalogue): Provider | null {

@@ -45,12 +45,14 @@ export function createResolveHandlers(
   };
 }
 
-function parseTokenQuery({ tokenHash, agentRef }: IResolveTokenRequest): TokenQuery {
+function parseTokenQuery(request: IResolveTokenRequest): TokenQuery {
+  const { tokenHash, agentRef, mintAccountId, rejectedGeneration } = request;
   if (tokenHash?.length !== TOKEN_HASH_BYTES) {
     throw new GrpcError(status.INVALID_ARGUMENT, `token_hash must have ${TOKEN_HASH_BYTES} bytes`);
   }
   if ((agentRef?.length ?? 0) > AGENT_REF_CHARS_MAX) {
     throw new GrpcError(status.INVALID_ARGUMENT, `agent_ref must have at most ${AGENT_REF_CHARS_MAX} characters`);
   }
-  return { tokenHash, agentRef: agentRef ?? '' };
+  const query = { tokenHash, agentRef: agentRef ?? '' };
+  return mintAccountId ? { ...query, mintAccountId, rejectedGeneration: rejectedGeneration ?? 0 } : query;
 }

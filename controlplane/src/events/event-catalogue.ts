@@ -237,6 +237,27 @@ export const EVENT_TYPES = {
     sample: SAMPLE_CREDENTIAL,
     mailedFields: ['providerSlug'],
   }),
+  'credential.refresh_failed': defineEvent({
+    title: 'Credential not minted',
+    description:
+      'The gateway cannot mint the credential of an account. Sent once, when none is left or the third attempt has failed.',
+    severity: 'critical',
+    schema: ClosedObject({
+      ...CredentialChange.properties,
+      reason: Type.String({ description: 'Code of the cause.' }),
+      detail: Type.Union([Type.String(), Type.Null()], { description: 'Error code of the token endpoint.' }),
+    }),
+    sample: { ...SAMPLE_CREDENTIAL, reason: 'invalid_client', detail: 'invalid_client' },
+    mailedFields: ['providerSlug', 'reason'],
+  }),
+  'credential.refreshed': defineEvent({
+    title: 'Credential minted again',
+    description: 'The gateway has minted the credential of an account after `credential.refresh_failed`.',
+    severity: 'notice',
+    schema: CredentialChange,
+    sample: SAMPLE_CREDENTIAL,
+    mailedFields: ['providerSlug'],
+  }),
   'credential.used_elsewhere': defineEvent({
     title: 'Provider key used elsewhere',
     description:

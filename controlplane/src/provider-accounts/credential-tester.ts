@@ -16,6 +16,9 @@ import { appendEvent } from '../events/append-events.js';
 import { runWithoutRequestSlot } from '../http/org-request-slots.js';
 import type { Actor } from '../http/route-access.js';
 import type { BookedUsage, UsageObserver } from '../ledger/usage-ingest.js';
+import { mergeMinted } from '../minting/exchange.js';
+import { MINT_FAILURES, MintFailure } from '../minting/mint-failure.js';
+import type { MintService } from '../minting/mint-service.js';
 import type { Credentials } from '../providers/catalogue/credential-template.js';
 import type { Provider } from '../providers/catalogue/provider.js';
 import { type ProbeResult, probeCredential, reasonWithoutProbe } from '../providers/credential-probe.js';
@@ -49,6 +52,7 @@ export class CredentialTester implements UsageObserver {
     readonly accounts: ProviderAccountService,
     readonly dialer: Dialer,
     readonly log: Logger,
+    readonly minting: Pick<MintService, 'exchange' | 'replaceRejected'>,
   ) {}
 
   /** Tests credentials that are not stored yet. */
@@ -131,7 +135,11 @@ export class CredentialTester implements UsageObserver {
 
   async #testQueuedAccount(orgId: string, id: string, nowMs: number): Promise<void> {
     const account = await store.loadEncryptedCredential(this.sql, orgId, id);
-    if (!this.#wasTestedRecently(account?.credentialId ?? null, nowMs)) await this.#testStoredAccount(orgId, id);
+    if (account === null || this.#wasTestedRecently(account.credentialId, nowMs)) return;
+    const accountId = account.credentialId === null ? id : null;
+    // A minted credential is replaced first: its next rejection says whether that was the cause.
+    const owner = { orgId, accountId, credentialId: account.credentialId, agentId: null };
+    if (!(await this.minting.replaceRejected(owner))) await this.#testStoredAccount(orgId, id);
   }
 
   #testStoredAccount(orgId: string, id: string): Promise<TestResult | null> {
@@ -159,6 +167,7 @@ export class CredentialTester implements UsageObserver {
     const credentials = decryptCredentials(this.accounts.vault, this.log, orgId, sealed);
     if (credentials === null) return UNUSABLE_RESULT;
     const result = await this.#probeWithSlot(orgId, provider, credentials);
+    // Where no credential was minted, the state of the minting says why.
     if (result.status !== null) await this.#recordOutcome(orgId, sealed, result.refused);
     return result;
   }
@@ -183,8 +192,31 @@ export class CredentialTester implements UsageObserver {
 
   #probeWithSlot(orgId: string, provider: Provider, credentials: Credentials): Promise<TestResult> {
     return runWithoutRequestSlot(() =>
-      this.#semaphore.run(orgId, () => this.#probeUpstream(orgId, provider, credentials)),
+      this.#semaphore.run(orgId, () => this.#mintAndProbe(orgId, provider, credentials)),
     );
+  }
+
+  /** Exchanges the credentials first where the gateway mints what it sends. */
+  async #mintAndProbe(orgId: string, provider: Provider, credentials: Credentials): Promise<TestResult> {
+    const method = provider.method(credentials);
+    if (method === null) return this.#probeUpstream(orgId, provider, credentials);
+    const name = `Exchange at ${provider.tokenEndpoint(method, credentials)?.url ?? 'the token endpoint'}`;
+    const began = performance.now();
+    try {
+      const { fields, lifetimeS, scope } = await this.minting.exchange({ orgId, provider, method, credentials });
+      const life = lifetimeS === null ? 'no expiry' : `expires in ${lifetimeS} s`;
+      const step = { name, ok: true, message: scope === null ? life : `${life}, scope: ${scope}` };
+      const result = await this.#probeUpstream(orgId, provider, mergeMinted(credentials, fields));
+      const probe = { name: result.call ?? 'Call of the provider', ...describeProbe(result) };
+      return { ...result, steps: result.untestable === null ? [step, probe] : [step] };
+    } catch (error) {
+      if (!(error instanceof MintFailure)) throw error;
+      const { cause, remedy } = MINT_FAILURES[error.code];
+      const message = `${cause} ${remedy}${error.detail === null ? '' : ` (${error.detail})`}`;
+      const latencyMs = Math.round(performance.now() - began);
+      const steps = [{ name, ok: false, message }];
+      return { call: null, status: null, refused: true, latencyMs, untestable: null, steps, failure: message };
+    }
   }
 
   async #probeUpstream(orgId: string, provider: Provider, credentials: Credentials): Promise<TestResult> {
@@ -206,6 +238,15 @@ export class CredentialTester implements UsageObserver {
 interface TestResult extends ProbeResult {
   /** Why the provider has no call that tests a credential; null: it has one. */
   readonly untestable: string | null;
+  /** What was done, in order; absent: only the call. */
+  readonly steps?: TestReply['steps'];
+  /** Why no credential was minted. */
+  readonly failure?: string;
+}
+
+function describeProbe({ status, refused }: ProbeResult): { ok: boolean; message: string } {
+  if (status === null) return { ok: false, message: 'No answer in time.' };
+  return { ok: status < 500 && !refused, message: `HTTP ${status}` };
 }
 
 const UNUSABLE_RESULT: TestResult = Object.freeze({
@@ -219,10 +260,12 @@ const UNUSABLE_RESULT: TestResult = Object.freeze({
 function toTestReply(result: TestResult): TestReply {
   const { call, status, refused, latencyMs } = result;
   const ok = status !== null && status < 500 && !refused;
-  return { ok, call, status, latencyMs, hint: describeResult(result) };
+  const isMinted = result.steps !== undefined && result.failure === undefined && result.untestable !== null;
+  return { ok: ok || isMinted, call, status, latencyMs, hint: describeResult(result), steps: result.steps ?? [] };
 }
 
-function describeResult({ status, refused, untestable }: TestResult): string | null {
+function describeResult({ status, refused, untestable, failure }: TestResult): string | null {
+  if (failure !== undefined) return failure;
   if (untestable !== null) return `Not tested: ${untestable}`;
   if (refused && status === null) return 'The account needs its credentials set again.';
   if (refused) return 'The provider rejects this credential: check that it is complete and still valid.';

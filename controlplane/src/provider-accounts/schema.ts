@@ -112,6 +112,14 @@ export const TestReply = Type.Object({
   }),
   latencyMs: Type.Integer(),
   hint: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+  steps: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      ok: Type.Boolean(),
+      message: Type.String({ description: 'What the step answered, without any secret.' }),
+    }),
+    { description: 'Of a minted credential: the exchange, then the call. Empty for stored ones.' },
+  ),
 });
 export type TestReply = Static<typeof TestReply>;
 
@@ -145,5 +153,6 @@ export const EXAMPLES = {
   call: 'GET https://api.openai.com/v1/models',
   status: 200,
   latencyMs: 143,
+  steps: [],
   'AccountInput.credentialId': undefined,
 };

@@ -13,6 +13,7 @@ import { Conflict, InvalidInput, NotFound } from '../domain/errors.js';
 import type { ListResult, Page } from '../http/limit-offset-pagination.js';
 import { runWithoutRequestSlot } from '../http/org-request-slots.js';
 import type { Actor } from '../http/route-access.js';
+import { forgetMinted } from '../minting/minted-credential-store.js';
 import { accountCircuitKeys } from '../providers/build-upstream.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
 import type { Credentials } from '../providers/catalogue/credential-template.js';
@@ -126,6 +127,7 @@ export class ProviderAccountService {
       const sealed = encryptCredentials(this.vault, { purpose: 'account', orgId, id }, credentials);
       const row = await store.replaceCredentials(tx, orgId, id, sealed, accountCircuitKeys(provider, credentials));
       if (row === null) throw new NotFound('provider account');
+      await forgetMinted(tx, 'account_id', id);
       await recordAudit(
         tx,
         actor,
@@ -196,19 +198,30 @@ export class ProviderAccountService {
     const provider = await this.customProviders.find(orgId, slug);
     if (provider === null) return;
     const credentials: Credentials = parseCredentials(provider.rules, fields);
+    await this.#assertTokenEndpointAllowed(orgId, provider, credentials);
     if (!provider.isBuiltIn) return this.customProviders.assertAccountAddressesAllowed(orgId, provider, credentials);
     // The operator's address overrides the tenant's, which is stored but never connected to.
     if (provider.address(credentials)?.tenantGiven !== true) return;
-    for (const { name, kind } of provider.credentialFields) {
+    for (const { name, kind } of provider.fieldsOf(credentials)) {
       const value = credentials[name];
       if (kind !== 'url' || value === undefined) continue;
-      const resolve = (host: string) => this.names.resolve(host, orgId);
-      const problem = await runWithoutRequestSlot(() =>
-        checkTenantUrl(value, { allowCidrs: this.allowCidrs, httpsOnly: true, resolve }),
-      );
-      if (problem !== null) throw new InvalidInput(`credentials.${name} ${problem}`);
+      await this.#assertUrlAllowed(orgId, `credentials.${name}`, value);
       if (new URL(value).search !== '') throw new InvalidInput(`credentials.${name} must not contain a query string`);
     }
+  }
+
+  async #assertTokenEndpointAllowed(orgId: string, provider: Provider, credentials: Credentials): Promise<void> {
+    const method = provider.method(credentials);
+    const endpoint = method === null ? null : provider.tokenEndpoint(method, credentials);
+    if (endpoint?.tenantGiven) await this.#assertUrlAllowed(orgId, 'credentials: the token endpoint', endpoint.url);
+  }
+
+  async #assertUrlAllowed(orgId: string, name: string, url: string): Promise<void> {
+    const resolve = (host: string) => this.names.resolve(host, orgId);
+    const problem = await runWithoutRequestSlot(() =>
+      checkTenantUrl(url, { allowCidrs: this.allowCidrs, httpsOnly: true, resolve }),
+    );
+    if (problem !== null) throw new InvalidInput(`${name} ${problem}`);
   }
 }
 

@@ -8,6 +8,7 @@ import type { Sql, Tx } from '../db/postgres-client.js';
 import { Conflict, NotFound } from '../domain/errors.js';
 import type { ListResult, Page } from '../http/limit-offset-pagination.js';
 import type { Actor } from '../http/route-access.js';
+import { forgetMinted } from '../minting/minted-credential-store.js';
 import { lockProjectAgainstDeletion } from '../projects/store.js';
 import { accountCircuitKeys } from '../providers/build-upstream.js';
 import { parseCredentials } from '../providers/catalogue/parse-credentials.js';
@@ -88,6 +89,7 @@ export class SharedCredentialService {
       if ((await store.lockSharedCredential(tx, orgId, id, 'update')) === null) throw new NotFound(TARGET_TYPE);
       const credentials = parseCredentials(provider.rules, fields);
       const sealed = encryptCredentials(this.accounts.vault, { purpose: TARGET_TYPE, orgId, id }, credentials);
+      await forgetMinted(tx, 'credential_id', id);
       const row = await store.replaceSharedCredential(tx, id, sealed, accountCircuitKeys(provider, credentials));
       const changes = { credentials: ['[secret]', '[secret]'], accounts: [row.accounts, row.accounts] } as const;
       await recordAudit(tx, actor, 'credential.rotate', auditTarget(id), changes);

@@ -31,8 +31,11 @@ export function buildUpstreams(
   accountId: string,
   credentials: Credentials | null,
   permissions = NOTHING_ALLOWED,
+  /** False: the credentials state the address, but what is sent to it is still to be minted. */
+  isComplete = true,
 ): AccountUpstreams {
-  const build = (origin: string) => buildUpstream(provider, origin, orgId, accountId, credentials, permissions);
+  const build = (origin: string) =>
+    buildUpstream(provider, origin, orgId, accountId, credentials, permissions, isComplete);
   const named = provider.originNames.filter((name) => name !== DEFAULT_ORIGIN);
   return {
     upstream: build(DEFAULT_ORIGIN) ?? buildUpstream(provider, DEFAULT_ORIGIN, orgId, accountId, null, permissions)!,
@@ -51,6 +54,7 @@ function buildUpstream(
   accountId: string,
   credentials: Credentials | null,
   permissions: AccountPermissions,
+  isComplete = true,
 ): IUpstream | null {
   const fixed = provider.fixedAddress(originName);
   const address =
@@ -61,7 +65,9 @@ function buildUpstream(
   const { slug } = provider;
   const { origin, basePath } = splitBaseUrl(address.baseUrl);
   const { injection, path } =
-    credentials === null ? { injection: { none: {} }, path: '' } : provider.injection(credentials, originName);
+    credentials === null || !isComplete
+      ? { injection: { none: {} }, path: '' }
+      : provider.injection(credentials, originName);
   return {
     ...rulesOf(provider, originName, permissions),
     origin,

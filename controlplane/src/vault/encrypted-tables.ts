@@ -11,6 +11,7 @@ export interface EncryptedTable {
     | 'webhook_previous_secrets'
     | 'sso_connections'
     | 'second_factor_secrets'
+    | 'minted_credentials'
     | 'suspended_accounts'
     | 'suspended_credentials'
     | 'suspended_webhooks'
@@ -25,6 +26,7 @@ export const ENCRYPTED_TABLES: readonly EncryptedTable[] = [
   { name: 'billing_accounts', purpose: 'billing' },
   { name: 'webhook_previous_secrets', purpose: 'webhook' },
   { name: 'sso_connections', purpose: 'sso' },
+  { name: 'minted_credentials', purpose: 'minted' },
   // A view of second_factors.
   { name: 'second_factor_secrets', purpose: 'second_factor' },
   // Views of suspended_items.

@@ -44,6 +44,12 @@ export interface Upstream extends CallRuleSource {
   readonly publicSlug: string;
   readonly accountId: string;
   readonly accountStatus: 'active' | 'needs_credentials';
+  /** Monotonic ms from which the minted credential must not be sent; `Infinity`: it never expires. */
+  readonly credentialExpiresAtMs: number;
+  /** Monotonic ms before which a missing credential is not requested again. */
+  readonly credentialRetryAtMs: number;
+  /** Generation of the minted credential; 0: the credential is not minted. */
+  readonly credentialGeneration: number;
   /** `scheme://host[:port]`. */
   readonly origin: string;
   /** A tenant configured the address, so every connect passes the egress guard. */

@@ -49,7 +49,10 @@ class World {
   /** Collected, because an exception inside the cache's callback would be lost. */
   readonly violations: string[] = [];
   readonly cache = new ContextCache(
-    { resolve: (hash) => new Promise((answer) => this.calls.push({ agent: Number(hash), answer })) },
+    {
+      resolve: (hash) => new Promise((answer) => this.calls.push({ agent: Number(hash), answer })),
+      resolveMinted: () => Promise.reject(new Error('not requested')),
+    },
     { ...DEFAULT_CONTEXT_CACHE_OPTIONS, ttlMs: 1e9, staleIfErrorMs: 1e9 },
   );
 

@@ -34,6 +34,11 @@ const invalidationAt = (revision: number, kind: Invalidation['kind'], id: string
 /** A control plane whose answers the test sends one by one. */
 class Script implements ContextResolver {
   readonly asked: { hash: string; ref: string; answer(r: Resolution): void; fail(): void }[] = [];
+  readonly minted: string[] = [];
+  resolveMinted(hash: string, ref: string, accountId: string): Promise<Resolution> {
+    this.minted.push(accountId);
+    return this.resolve(hash, ref);
+  }
   resolve(hash: string, ref: string): Promise<Resolution> {
     return new Promise((answer, reject) => {
       this.asked.push({ hash, ref, answer, fail: () => reject(new Error('unreachable')) });

@@ -41,6 +41,13 @@ export interface Resolution {
 export interface ContextResolver {
   /** `lane` identifies the client for fair queuing; null is this process itself. */
   resolve(tokenHash: string, agentRef: string, lane: object | null): Promise<Resolution>;
+  /** The same, after the control plane has minted the credential of the account. Takes seconds at most. */
+  resolveMinted(
+    tokenHash: string,
+    agentRef: string,
+    accountId: string,
+    rejectedGeneration: number,
+  ): Promise<Resolution>;
 }
 
 interface ContextClock {
@@ -90,6 +97,8 @@ const REMEMBERED_INVALIDATIONS = 4_096;
 /** After this many overtaken answers the resolve fails with 503, and the client retries. */
 const OVERTAKEN_MAX = 5;
 const REFRESH_RETRY_MS = 5_000;
+/** Requests for minted credentials at once, each of which may take seconds. */
+const MINTS_MAX = 1_000;
 /** Without `Watch` a revocation shows only in a refresh, so refreshes are frequent. */
 const REFRESH_WHILE_DOWN_MS = 10_000;
 
@@ -106,6 +115,8 @@ export class ContextCache {
   readonly #recent = new RecentInvalidations(REMEMBERED_INVALIDATIONS);
   /** By cache key: callbacks that wait for the resolve in progress. An empty list is a background refresh. */
   readonly #pendingResolves = new Map<string, ((lookup: Lookup) => void)[]>();
+  /** By cache key and account: callbacks that wait for a minted credential. */
+  readonly #pendingMints = new Map<string, ((lookup: Lookup) => void)[]>();
   #isLinkUp = false;
   /** Monotonic ms of the last event of `Watch`. */
   #confirmedAtMs = Number.NEGATIVE_INFINITY;
@@ -165,6 +176,37 @@ export class ContextCache {
       return;
     }
     this.#startResolve(cacheKey, tokenHash, agentRef, lane, [done]);
+  }
+
+  /**
+   * Resolves again after the control plane has minted the credential of the account, and calls `done` once. All calls of
+   * one token and account share a request. At most {@link MINTS_MAX} are under way; further ones are unavailable.
+   */
+  resolveMinted(
+    tokenHash: string,
+    agentRef: string,
+    accountId: string,
+    rejectedGeneration: number,
+    done: (lookup: Lookup) => void,
+  ): void {
+    const cacheKey = toCacheKey(tokenHash, agentRef);
+    const key = `${cacheKey} ${accountId}`;
+    const waiting = this.#pendingMints.get(key);
+    if (waiting !== undefined) {
+      waiting.push(done);
+      return;
+    }
+    if (this.#pendingMints.size >= MINTS_MAX) {
+      setImmediate(done, UNAVAILABLE);
+      return;
+    }
+    const callbacks = [done];
+    this.#pendingMints.set(key, callbacks);
+    const request = () => this.#resolver.resolveMinted(tokenHash, agentRef, accountId, rejectedGeneration);
+    void this.#resolveUntilCurrent(cacheKey, request).then((lookup) => {
+      this.#pendingMints.delete(key);
+      for (const one of callbacks) one(lookup);
+    });
   }
 
   /** `Watch` is up: confirms every cached entry as of now. */
@@ -234,7 +276,8 @@ export class ContextCache {
   ): void {
     this.#pendingResolves.set(cacheKey, waiting);
     const startedAtMs = this.#options.clock.steadyMs();
-    void this.#resolveUntilCurrent(cacheKey, tokenHash, agentRef, lane).then((lookup) => {
+    const request = () => this.#resolver.resolve(tokenHash, agentRef, lane);
+    void this.#resolveUntilCurrent(cacheKey, request).then((lookup) => {
       this.#pendingResolves.delete(cacheKey);
       this.#options.onResolved(lookup.rejection ?? 'found', this.#options.clock.steadyMs() - startedAtMs);
       for (const done of waiting) done(lookup);
@@ -242,18 +285,13 @@ export class ContextCache {
   }
 
   /** Never rejects. */
-  async #resolveUntilCurrent(
-    cacheKey: string,
-    tokenHash: string,
-    agentRef: string,
-    lane: object | null,
-  ): Promise<Lookup> {
+  async #resolveUntilCurrent(cacheKey: string, request: () => Promise<Resolution>): Promise<Lookup> {
     for (let overtaken = 0; overtaken < OVERTAKEN_MAX; overtaken++) {
       const generation = this.#generation;
       const requestedAtMs = this.#options.clock.steadyMs();
       let answer: Resolution;
       try {
-        answer = await this.#resolver.resolve(tokenHash, agentRef, lane);
+        answer = await request();
       } catch {
         return UNAVAILABLE; // the resolver has logged it; an entry that is being refreshed stays
       }

@@ -16,12 +16,11 @@ import {
   type IPriceBook,
   type IResolveTokenResponse,
   type IWatchEvent,
-  Outcome,
   LayoutStage as WireLayoutStage,
 } from '@acg/proto/messages';
 import type { LayoutStage } from '../limits/counters-interface.js';
 import type { ContextCache, ContextResolver, Resolution } from './context-cache.js';
-import { decodeContext } from './decode-context.js';
+import { decodeResolution } from './decode-resolution.js';
 import type { Invalidation, InvalidationKind } from './invalidation-matching-and-history.js';
 import { ResolveBatcher, type TokenQuery } from './resolve-batcher.js';
 
@@ -72,13 +71,6 @@ const INVALIDATION_KINDS: readonly (InvalidationKind | null)[] = [
   'project',
   'account',
 ];
-const LOOKUP_REJECTIONS = {
-  [Outcome.UNKNOWN_TOKEN]: 'unknown_token',
-  [Outcome.AGENT_REQUIRED]: 'agent_required',
-  [Outcome.AGENT_AMBIGUOUS]: 'agent_ambiguous',
-  [Outcome.AGENT_OUT_OF_SCOPE]: 'agent_out_of_scope',
-} as const;
-
 export class ControlPlaneLink implements ContextResolver {
   readonly #client: ControlPlaneClient;
   readonly #identity: DataPlaneIdentity;
@@ -170,13 +162,33 @@ export class ControlPlaneLink implements ContextResolver {
     return this.#batch.resolve({ tokenHash, agentRef }, lane);
   }
 
+  /** Waits until the control plane has minted the account's credential, as long as it allows. */
+  async resolveMinted(
+    tokenHash: string,
+    agentRef: string,
+    mintAccountId: string,
+    rejectedGeneration: number,
+  ): Promise<Resolution> {
+    const query = { tokenHash: Buffer.from(tokenHash, 'hex'), agentRef, mintAccountId, rejectedGeneration };
+    const requestedAtMs = performance.now();
+    try {
+      const request = { ...query, dataPlaneId: this.#identity.dataPlaneId };
+      const answer = await this.#client.resolveToken(request, RESOLVE_TIMEOUT_MS);
+      return decodeResolution(answer, this.#builtInProviders, requestedAtMs);
+    } catch (error) {
+      this.#logOnce(RESOLVE_FAILED, error);
+      throw error;
+    }
+  }
+
   async #resolveTokens(queries: readonly TokenQuery[]): Promise<readonly (Resolution | Error)[]> {
+    const requestedAtMs = performance.now();
     try {
       const answers = await this.#callResolveTokens(queries);
       this.#clearResolveFailures();
       return answers.map((answer) => {
         try {
-          return decodeResolution(answer, this.#builtInProviders);
+          return decodeResolution(answer, this.#builtInProviders, requestedAtMs);
         } catch (error) {
           this.#logOnce('cannot decode the answer for a token', error);
           return error as Error;
@@ -362,16 +374,4 @@ export class ControlPlaneLink implements ContextResolver {
 /** A control plane of the previous release sends no stage. */
 function decodeLayoutStage(layout: ICounterLayout | null | undefined): LayoutStage {
   return layout?.stage === WireLayoutStage.NEW ? { name: 'new', sinceMs: layout.sinceMs ?? 0 } : { name: 'both' };
-}
-
-/** Throws when the answer cannot be used. */
-function decodeResolution(answer: IResolveTokenResponse, builtInProviders: ReadonlySet<string>): Resolution {
-  const revision = answer.revision ?? 0;
-  const outcome = answer.outcome ?? Outcome.OUTCOME_UNSPECIFIED;
-  if (outcome === Outcome.FOUND) {
-    return { context: decodeContext(answer.context ?? {}, builtInProviders), rejection: null, revision };
-  }
-  const rejection = LOOKUP_REJECTIONS[outcome as keyof typeof LOOKUP_REJECTIONS];
-  if (rejection === undefined) throw new Error(`unexpected outcome ${outcome}`);
-  return { context: null, rejection, revision };
 }

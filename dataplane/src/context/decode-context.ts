@@ -26,8 +26,16 @@ const USAGE_FORMATS = [
 const NO_PROVIDERS: ReadonlySet<string> = new Set();
 const NO_ORIGINS: ReadonlyMap<string, Upstream> = new Map();
 
-/** `builtInProviders`: slugs that exist for every organization. */
-export function decodeContext(message: IAgentContext, builtInProviders = NO_PROVIDERS): AgentContext {
+/**
+ * `builtInProviders`: slugs that exist for every organization. `requestedAtMs`: monotonic ms before the control plane was
+ * asked.
+ */
+export function decodeContext(
+  message: IAgentContext,
+  builtInProviders = NO_PROVIDERS,
+  requestedAtMs = performance.now(),
+): AgentContext {
+  const decode = (one: IUpstream): Upstream => decodeUpstream(one, requestedAtMs);
   const agentId = requireText(message.agentId, 'agent_id');
   return Object.freeze({
     keyId: requireText(message.keyId, 'key_id'),
@@ -40,21 +48,22 @@ export function decodeContext(message: IAgentContext, builtInProviders = NO_PROV
     agentSlug: message.agentSlug ?? '',
     agentStatus: requireOneOf(message.agentStatus, STATUSES, 'agent_status'),
     agentLimits: decodeLimits(message, agentId),
-    upstreams: new Map(
-      (message.upstreams ?? []).map((one) => [requireText(one.providerSlug, 'slug'), decodeUpstream(one)]),
-    ),
-    namedOrigins: decodeNamedOrigins(message.namedOrigins ?? []),
+    upstreams: new Map((message.upstreams ?? []).map((one) => [requireText(one.providerSlug, 'slug'), decode(one)])),
+    namedOrigins: decodeNamedOrigins(message.namedOrigins ?? [], decode),
     unassignedProviders: message.unassignedProviders?.length ? new Set(message.unassignedProviders) : NO_PROVIDERS,
     builtInProviders,
     mcpSessionKey: message.mcpSessionKey ?? '',
   });
 }
 
-function decodeNamedOrigins(messages: readonly IUpstream[]): ReadonlyMap<string, Upstream> {
+function decodeNamedOrigins(
+  messages: readonly IUpstream[],
+  decode: (message: IUpstream) => Upstream,
+): ReadonlyMap<string, Upstream> {
   if (messages.length === 0) return NO_ORIGINS;
   return new Map(
     messages.map((one) => {
-      const upstream = decodeUpstream(one);
+      const upstream = decode(one);
       return [upstream.proxyName, upstream];
     }),
   );
@@ -104,7 +113,7 @@ function decodeOwnCallLists({ sensitiveCalls, modelCalls }: IUpstream): CallList
   };
 }
 
-function decodeUpstream(message: IUpstream): Upstream {
+function decodeUpstream(message: IUpstream, requestedAtMs: number): Upstream {
   const marker = message.failure?.exemptBodyMarker;
   const slug = requireText(message.providerSlug, 'slug');
   const usage = message.usage ?? [];
@@ -113,7 +122,7 @@ function decodeUpstream(message: IUpstream): Upstream {
     proxyName: message.originName ? `${slug}:${message.originName}` : slug,
     publicSlug: requireText(message.publicSlug, 'public_slug'),
     accountId: requireText(message.accountId, 'account_id'),
-    accountStatus: requireOneOf(message.accountStatus, ACCOUNT_STATUSES, 'account_status'),
+    ...decodeCredentialLife(message, requestedAtMs),
     isCustom: message.custom ?? false,
     origin: requireText(message.origin, 'origin'),
     basePath: message.basePath ?? '',
@@ -134,6 +143,19 @@ function decodeUpstream(message: IUpstream): Upstream {
     policy: message.policy ? decodePolicy(message.policy) : null,
     ...decodeCallLists(message),
   });
+}
+
+/** Ages count from the request on, so neither the way of the answer nor a clock makes a credential live longer. */
+function decodeCredentialLife(message: IUpstream, requestedAtMs: number) {
+  const status = requireOneOf(message.accountStatus, ACCOUNT_STATUSES, 'account_status');
+  const isMissing = message.credentialRefreshing ?? false;
+  const lifeMs = message.credentialLifeMs || Number.POSITIVE_INFINITY;
+  return {
+    accountStatus: isMissing ? 'active' : status,
+    credentialExpiresAtMs: isMissing ? Number.NEGATIVE_INFINITY : requestedAtMs + lifeMs,
+    credentialRetryAtMs: isMissing ? requestedAtMs + (message.credentialRetryMs ?? 0) : 0,
+    credentialGeneration: message.credentialGeneration ?? 0,
+  };
 }
 
 const decodeUsageRules = (rules: readonly IUsageRule[]) =>

@@ -28,6 +28,7 @@ import { createForwardStage } from '../call/stages/forward.js';
 import { createRecheckAccessStage } from '../call/stages/recheck-access.js';
 import { precheckCostBoundStage } from '../call/stages/reject-unbounded-cost.js';
 import { parseRequestTarget, route } from '../call/stages/route.js';
+import { createCredentialRejectionReporter, createWaitForCredentialStage } from '../call/stages/wait-for-credential.js';
 import { createBufferedBodyShare } from '../concurrency/buffered-body-memory.js';
 import type { Counters } from '../limits/counters-interface.js';
 import { GatewayUrlResolver } from '../response/gateway-url.js';
@@ -110,6 +111,7 @@ export function createProxyPipeline(deps: ProxyPipelineDeps): Pipeline {
         }),
         checkBodyModels,
         createMcpMessageStage(deps.acquireListeningSlot),
+        createWaitForCredentialStage(contexts, advance),
         createBreakerStage(breakers, advance),
         createRecheckAccessStage(contexts, advance),
       ],
@@ -126,12 +128,14 @@ export function createProxyPipeline(deps: ProxyPipelineDeps): Pipeline {
 }
 
 function createRelayDeps(
-  { breakers, metering, metrics, settle, failures, gcPacer }: ProxyPipelineDeps,
+  { contexts, breakers, metering, metrics, settle, failures, gcPacer }: ProxyPipelineDeps,
   resend: Resend,
   gatewayUrl: GatewayUrlResolver,
 ): RelayDeps {
+  const reportRejectedCredential = createCredentialRejectionReporter(contexts);
   return {
     planResponse: (exchange, status, rawHeaders) => {
+      if (status === 401) reportRejectedCredential(exchange);
       breakers.onUpstreamAnswered(exchange.routed.upstream);
       const plan = planResponse(exchange, status, rawHeaders, metering, gatewayUrl);
       if (exchange.response.streamed) metrics.onStreamOpened();

@@ -10,6 +10,7 @@ import { createDialStage, createTakeConnectionStage } from '../call/stages/conne
 import { createRecheckAccessStage } from '../call/stages/recheck-access.js';
 import { precheckCostBoundStage } from '../call/stages/reject-unbounded-cost.js';
 import { parseRequestTarget, route } from '../call/stages/route.js';
+import { createWaitForCredentialStage } from '../call/stages/wait-for-credential.js';
 import {
   checkWebSocketAllowed,
   createUpgradeStage,
@@ -51,6 +52,7 @@ export function createWebSocketPipeline(deps: WebSocketPipelineDeps): Pipeline {
         precheckCostBoundStage,
         createAcquireSlotStage(acquireOrgSlot),
         createAcquireSlotStage(acquireWebSocketSlot),
+        createWaitForCredentialStage(contexts, advance),
         createBreakerStage(breakers, advance),
         createRecheckAccessStage(contexts, advance),
       ],

@@ -117,6 +117,12 @@ export function createForbiddenRejection(
   return { reason, status: 403, statusLine: statusLine(403), message, body, headers: [], closesConnection: false };
 }
 
+/** 503 while an account has no valid minted credential; `retryAfterS` until the next attempt. */
+export const createCredentialRejection = (retryAfterS: number): Rejection => ({
+  ...REJECTIONS.credentialRefreshing,
+  headers: ['retry-after', String(Math.max(1, retryAfterS))],
+});
+
 const createMalformedRejection = (message: string, status = 400, reason: RejectionReason = 'bad_request'): Rejection =>
   createRejection(reason, status, message, { close: true });
 
@@ -160,6 +166,12 @@ export const REJECTIONS = Object.freeze({
     'needs_credentials',
     403,
     'The provider credential of this account must be set again.',
+  ),
+  credentialRefreshing: createRejection(
+    'credential_refreshing',
+    503,
+    'The gateway is obtaining the provider credential of this account. Retry.',
+    { headers: RETRY_SOON_HEADERS },
   ),
   contextsUnavailable: createRejection('contexts_unavailable', 503, 'The gateway token cannot be checked right now.', {
     headers: RETRY_SOON_HEADERS,

@@ -32,7 +32,7 @@ async function contextOf(admin: Member, agentId: string) {
     row!.key!,
     agent,
     { get: () => null } as never,
-    () => null,
+    { credentials: () => null, minted: () => null },
     () => '',
   );
 }

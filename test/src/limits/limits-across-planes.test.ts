@@ -28,7 +28,7 @@ function encodeAgentContext(own: Readonly<Record<string, number | null>>): IAgen
     key,
     agent as unknown as AssembleArguments[1],
     catalogue,
-    () => null,
+    { credentials: () => null, minted: () => null },
     () => 'key',
   );
   return AgentContext.decode(AgentContext.encode(context).finish());

@@ -27,6 +27,7 @@ const EXEMPT_TABLES: Readonly<Record<string, string>> = {
   event_mail_recipients: 'goes with the membership',
   events: 'facts; webhooks and mails that would carry them are suspended',
   idempotency_keys: 'answers to a caller, who is authenticated again',
+  minted_credentials: 'goes with its account or shared credential',
   month_spend: LEDGER_REASON,
   organization_deletions: 'the record of what was deleted, which owners of that time read',
   poison_records: LEDGER_REASON,

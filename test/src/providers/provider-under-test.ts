@@ -46,7 +46,7 @@ export class ProvidersUnderTest {
     const files = loadProviderFiles(null);
     const overrides = files.map(({ slug, origins }) => {
       const baseUrls = new Map(Object.keys(origins).map((origin) => [origin, recorderOrigin]));
-      return [slug, { baseUrls, standIn: null }] as const;
+      return [slug, { baseUrls, tokenUrls: new Map<string, string>(), standIn: null }] as const;
     });
     this.catalogue = new Catalogue(files, new Map(overrides));
   }

@@ -18,6 +18,8 @@ interface StandIn {
 interface Override {
   /** By origin. */
   readonly baseUrls: ReadonlyMap<string, string>;
+  /** Token endpoints by method. */
+  readonly tokenUrls: ReadonlyMap<string, string>;
   /** Null for the real provider. */
   readonly standIn: StandIn | null;
 }
@@ -42,6 +44,7 @@ export class Catalogue {
         file,
         // The operator's URL overrides a tenant's and is not checked against private networks.
         addresses: new Map(Array.from(baseUrls, ([origin, baseUrl]) => [origin, { baseUrl, tenantGiven: false }])),
+        tokenUrls: overrides.get(file.slug)?.tokenUrls ?? new Map(),
         modelCalls: resolveModelCalls(file.models, this.presetCalls),
       });
     });
@@ -81,7 +84,7 @@ function readOverrides(file: string): unknown {
   }
 }
 
-const OVERRIDE_FIELDS = ['baseUrl', 'origins', 'standInCredentials'];
+const OVERRIDE_FIELDS = ['baseUrl', 'origins', 'tokenUrls', 'standInCredentials'];
 
 function parseOverrides(document: unknown, files: readonly ProviderFile[]): Overrides {
   if (!isObject(document))
@@ -95,6 +98,7 @@ function parseOverrides(document: unknown, files: readonly ProviderFile[]): Over
     if (other !== undefined) throw providersFileError(`${slug} has the unknown field ${JSON.stringify(other)}`);
     overrides.set(slug, {
       baseUrls: parseBaseUrls(file, entry),
+      tokenUrls: parseTokenUrls(file, entry.tokenUrls),
       standIn: parseStandIn(file, entry.standInCredentials),
     });
   }
@@ -111,6 +115,17 @@ function parseBaseUrls(file: ProviderFile, { baseUrl, origins = {} }: Record<str
     baseUrls.set(origin, parseBaseUrl(`${slug}.origins.${origin}`, url));
   }
   return baseUrls;
+}
+
+function parseTokenUrls({ slug, credentials }: ProviderFile, given: unknown = {}): Map<string, string> {
+  if (!isObject(given)) throw providersFileError(`${slug}.tokenUrls must be an object with a URL per method`);
+  const urls = new Map<string, string>();
+  for (const [name, url] of Object.entries(given)) {
+    if (!credentials.methods?.some((method) => method.name === name))
+      throw providersFileError(`${slug}.tokenUrls: ${slug} has no method ${JSON.stringify(name)}`);
+    urls.set(name, parseBaseUrl(`${slug}.tokenUrls.${name}`, url));
+  }
+  return urls;
 }
 
 function parseBaseUrl(name: string, value: unknown): string {

@@ -1,5 +1,7 @@
 /** Rules of provider definitions that their schema cannot state. Returns every problem with its place. Pure. */
+import { checkMethods } from './check-methods.js';
 import { listTemplateFields, splitTemplatePrefix } from './credential-template.js';
+import { listInjectionTemplates, type Problem, type Report } from './definition-problem.js';
 import { expandEnumerations } from './host-claims.js';
 import { compileLinearRegex } from './linear-regex.js';
 import type { InjectionRule, ProviderRules } from './provider-definition.js';
@@ -7,14 +9,6 @@ import { isReservedHeader } from './reserved-headers.js';
 
 /** A file, or a tenant's definition, which may leave out the probe. */
 type Definition = Omit<ProviderRules, 'failure' | 'probe'> & Partial<Pick<ProviderRules, 'probe'>>;
-
-export interface Problem {
-  /** JSON pointer of the value. */
-  readonly pointer: string;
-  readonly message: string;
-}
-
-type Report = (pointer: string, message: string) => void;
 
 /** Instructions of all expressions of a definition: an account's credentials meet each of them. */
 const PROGRAM_SIZES_MAX = 2_000;
@@ -27,6 +21,7 @@ export function checkDefinition(definition: Definition): Problem[] {
   const report: Report = (pointer, message) => problems.push({ pointer, message });
   checkPatterns(definition, report);
   checkFields(definition, report);
+  problems.push(...checkMethods(definition));
   checkOrigins(definition, report);
   for (const [i, rule] of definition.inject.entries()) checkInjection(definition, rule, i, report);
   definition.drop?.forEach(({ header, query, with: field }, i) => {
@@ -59,10 +54,14 @@ function checkFields({ credentials, inject }: Definition, report: Report): void 
 }
 
 /** Every regular expression. */
-function listPatterns({ credentials: { fields }, origins, probe }: Definition) {
+function listPatterns({ credentials: { fields, methods = [] }, origins, probe }: Definition) {
   const patterns: { readonly pattern: string | undefined; readonly pointer: string }[] = [];
   for (const [i, { pattern }] of fields.entries())
     patterns.push({ pattern, pointer: `/credentials/fields/${i}/pattern` });
+  for (const [i, method] of methods.entries()) {
+    for (const [at, { pattern }] of method.fields.entries())
+      patterns.push({ pattern, pointer: `/credentials/methods/${i}/fields/${at}/pattern` });
+  }
   for (const [name, origin] of Object.entries(origins)) {
     if (typeof origin === 'string') continue;
     for (const [i, { when = {} }] of origin.entries()) {
@@ -178,19 +177,6 @@ function checkInjection(definition: Definition, rule: InjectionRule, i: number, 
       report(`${place}/alternatives`, 'may differ from value before the first field only');
   }
 }
-
-/** Every template of a rule. */
-export const listInjectionTemplates = ({ value, path, basic, sigv4 }: InjectionRule): string[] =>
-  [
-    value,
-    path,
-    basic?.username,
-    basic?.password,
-    sigv4?.accessKeyId,
-    sigv4?.secretAccessKey,
-    sigv4?.sessionToken,
-    sigv4?.region,
-  ].filter((template) => template !== undefined);
 
 function checkOriginNames(
   { origins, inject, usage, models, sensitive, opaque, probe }: Definition,

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { ConfigError } from '@acg/base/env-reader';
 import { listLibraryModels } from '@acg/base/pricing/genai-prices-adapter';
 import { BUILTIN_PRICED_MODELS } from '@acg/base/pricing/price-library-corrections';
-import type { Problem } from './check-definition.js';
+import type { Problem } from './definition-problem.js';
 import { type HostPattern, hostPatternsOverlap, listHostPatterns } from './host-claims.js';
 import { findMemberLines, findSyntaxErrorLine } from './json-member-lines.js';
 import { parseCredentials } from './parse-credentials.js';

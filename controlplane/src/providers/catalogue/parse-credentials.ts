@@ -2,9 +2,12 @@
  * Validates the credentials object of an account. Each error names the field and the expected form; no error contains a
  * value.
  */
+import { createPrivateKey } from 'node:crypto';
 import { InvalidInput } from '../../domain/errors.js';
 import { type Credentials, isHostPart, listTemplateFields } from './credential-template.js';
 import { MATCHED_CHARS_MAX, matchesLinearRegex } from './linear-regex.js';
+import { listMethodFields, METHOD_MEMBER, splitEndpoint } from './mint-method.js';
+import type { MintMethod } from './mint-method-schema.js';
 import type { CredentialField, ProviderRules } from './provider-definition.js';
 
 /** A secret is masked in responses, so it must be long enough not to occur there by chance. */
@@ -16,18 +19,24 @@ const PRINTABLE_ASCII = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 const GRAPHIC_ASCII = /^[\x21-\x7e]+$/;
 const REGION = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/;
 
-/** Throws {@link InvalidInput} for unknown, missing and malformed fields. Empty optional fields count as missing. */
+/**
+ * Throws {@link InvalidInput} for unknown, missing and malformed fields. Empty optional fields count as missing.
+ * `method` names a method of the provider, whose fields then apply.
+ */
 export function parseCredentials(
-  { credentials: { fields }, origins }: Pick<ProviderRules, 'credentials' | 'origins'>,
+  rules: Pick<ProviderRules, 'credentials' | 'origins'>,
   given: Readonly<Record<string, unknown>>,
 ): Credentials {
+  const { origins } = rules;
+  const method = parseMethod(rules, given);
+  const fields = method === null ? rules.credentials.fields : listMethodFields(rules, method);
   const known = new Set(fields.map((field) => field.name));
   for (const name of Object.keys(given)) {
-    if (!known.has(name))
+    if (!known.has(name) && (method === null || name !== METHOD_MEMBER))
       throw new InvalidInput(`unknown field ${JSON.stringify(name)} in credentials: ${allowed(fields)}`);
   }
-  const hostParts = listHostFields(origins);
-  const credentials: Record<string, string> = {};
+  const hostParts = new Set([...listHostFields(origins), ...(method === null ? [] : listEndpointHostFields(method))]);
+  const credentials: Record<string, string> = method === null ? {} : { [METHOD_MEMBER]: method.name };
   for (const field of fields) {
     const value = Object.hasOwn(given, field.name) ? given[field.name] : undefined;
     if (value === undefined || (value === '' && !field.required)) {
@@ -38,6 +47,21 @@ export function parseCredentials(
   }
   return credentials;
 }
+
+function parseMethod(
+  { credentials: { methods = [] } }: Pick<ProviderRules, 'credentials'>,
+  given: object,
+): MintMethod | null {
+  if (methods.length === 0 || !Object.hasOwn(given, METHOD_MEMBER)) return null;
+  const name = (given as Record<string, unknown>)[METHOD_MEMBER];
+  const method = methods.find((one) => one.name === name);
+  if (method === undefined)
+    throw new InvalidInput(`credentials.method must be one of ${methods.map((one) => one.name).join(', ')}`);
+  return method;
+}
+
+const listEndpointHostFields = ({ token: { url } }: MintMethod): string[] =>
+  url.startsWith('{') ? [] : listTemplateFields(splitEndpoint(url).host);
 
 /** Fields that are a part of a host. Fields of kind url are whole addresses. */
 function listHostFields(origins: ProviderRules['origins']): ReadonlySet<string> {
@@ -50,6 +74,7 @@ function listHostFields(origins: ProviderRules['origins']): ReadonlySet<string> 
 function parseField(field: CredentialField, value: unknown, isPartOfHost: boolean): string {
   const name = `credentials.${field.name}`;
   if (typeof value !== 'string') throw new InvalidInput(`${name} must be string`);
+  if (field.kind === 'private_key') return parsePrivateKey(name, value);
   const lengthMax = field.pattern === undefined ? LENGTH_MAX : MATCHED_CHARS_MAX;
   if (value.length > lengthMax) throw new InvalidInput(`${name} must have at most ${lengthMax} characters`);
   if (field.secret && value.length < SECRET_LENGTH_MIN) {
@@ -73,6 +98,29 @@ function parseField(field: CredentialField, value: unknown, isPartOfHost: boolea
     throw new InvalidInput(`${name} must look like ${field.looksLike}`);
   }
   return value;
+}
+
+const PEM_CHARS_MAX = 16_384;
+/** Bits; a shorter RSA key is not secure (NIST SP 800-131A). */
+const RSA_BITS_MIN = 2_048;
+
+/** A key in PEM form, as base64 of PKCS #8, which has no spaces. A stored value passes again. */
+function parsePrivateKey(name: string, value: string): string {
+  if (value.length > PEM_CHARS_MAX) throw new InvalidInput(`${name} must have at most ${PEM_CHARS_MAX} characters`);
+  try {
+    const key = value.includes('-----')
+      ? createPrivateKey(value)
+      : createPrivateKey({ key: Buffer.from(value, 'base64'), format: 'der', type: 'pkcs8' });
+    const { modulusLength = RSA_BITS_MIN, namedCurve = 'prime256v1' } = key.asymmetricKeyDetails ?? {};
+    const isUsable = key.asymmetricKeyType === 'rsa' || key.asymmetricKeyType === 'ec';
+    if (isUsable && modulusLength >= RSA_BITS_MIN && namedCurve === 'prime256v1')
+      return key.export({ format: 'der', type: 'pkcs8' }).toString('base64');
+  } catch {
+    // The error of the library may quote the key.
+  }
+  throw new InvalidInput(
+    `${name} must be a private key in PEM form, without a passphrase: RSA of 2048 bits or more, or EC P-256`,
+  );
 }
 
 function allowed(fields: readonly CredentialField[]): string {

@@ -2,7 +2,8 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import { InvalidInput } from '../../domain/errors.js';
 import { describeSchemaErrors } from '../../http/request-validation.js';
-import { checkDefinition, type Problem } from './check-definition.js';
+import { checkDefinition } from './check-definition.js';
+import type { Problem } from './definition-problem.js';
 import { ProviderFile, TenantDefinition } from './provider-definition.js';
 
 const ajv = new Ajv({ allErrors: false, verbose: true, allowUnionTypes: true });

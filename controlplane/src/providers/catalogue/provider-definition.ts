@@ -5,64 +5,42 @@
  */
 import { type Static, Type } from 'typebox';
 import { CALL_PATTERN } from './call-pattern-schema.js';
-
-const closed = { additionalProperties: false } as const;
+import {
+  closed,
+  FIELD_NAME,
+  Field,
+  FieldName,
+  HEADER_NAME,
+  HeaderName,
+  Injection,
+  ORIGIN_NAME,
+  OriginName,
+  oneOf,
+  PRINTABLE,
+  QueryName,
+  Reference,
+  text,
+} from './definition-parts.js';
+import { Method } from './mint-method-schema.js';
 
 const SLUG_PATTERN = '^[a-z0-9-]{2,40}$';
-const FIELD_NAME = '^[a-z][A-Za-z0-9]{0,39}$';
-const ORIGIN_NAME = '^[a-z][a-z0-9-]{0,19}$';
-const HEADER_NAME = "^[a-z0-9!#$%&'*+.^_`|~-]{1,100}$";
-const QUERY_NAME = '^[A-Za-z0-9._~$[\\]-]{1,100}$';
 const VARIABLE_NAME = '^[A-Z][A-Z0-9_]{1,63}$';
-/** Printable ASCII: a value of a header, a query parameter or a URL. */
-const PRINTABLE = '^[\\x20-\\x7e]+$';
-const HTTPS_URL = '^https://[\\x21-\\x7e]+$';
 
 export const CATEGORIES = ['model', 'storage', 'database', 'hosting', 'email', 'saas'] as const;
 export type Category = (typeof CATEGORIES)[number];
 const CREDENTIAL_KINDS = ['api_key', 'basic', 'sigv4'] as const;
-export const FIELD_KINDS = ['text', 'url', 'region'] as const;
 const USAGE_FORMATS = ['openai', 'anthropic', 'gemini', 'bedrock', 'cohere', 'resend', 's3', 'mcp', 'none'] as const;
 export type UsageFormat = (typeof USAGE_FORMATS)[number];
 /** Providers whose list of model calls other providers may use. */
 export const MODEL_PRESETS = ['openai', 'anthropic'] as const;
 export type ModelPreset = (typeof MODEL_PRESETS)[number];
 
-const oneOf = <T extends readonly string[]>(values: T, description?: string) =>
-  Type.Unsafe<T[number]>({ type: 'string', enum: values, ...(description === undefined ? {} : { description }) });
-const text = (maxLength: number, description?: string) =>
-  Type.String({ minLength: 1, maxLength, ...(description === undefined ? {} : { description }) });
-const template = (description: string) => Type.String({ maxLength: 1_000, pattern: PRINTABLE, description });
-const Reference = Type.String({ maxLength: 500, pattern: HTTPS_URL, description: 'The public reference.' });
-const FieldName = Type.String({ pattern: FIELD_NAME });
-const HeaderName = Type.String({ pattern: HEADER_NAME, description: 'Lower case.' });
-const QueryName = Type.String({ pattern: QUERY_NAME });
-const OriginName = Type.String({
-  pattern: ORIGIN_NAME,
-  description: 'Only calls to this origin; without it, calls to every origin.',
-});
 const Call = Type.String({
   maxLength: 200,
   pattern: CALL_PATTERN,
   description: 'A method or *, a blank, a path. * matches any run inside one segment, ** any number of segments.',
 });
 const Calls = Type.Array(Call, { minItems: 1, maxItems: 100, uniqueItems: true });
-
-const Field = Type.Object(
-  {
-    name: FieldName,
-    label: text(60),
-    placeholder: Type.Optional(text(100, 'What a value looks like; never a working credential.')),
-    hint: Type.Optional(text(300, 'What to enter, or where to find the value.')),
-    secret: Type.Boolean({ description: 'Hidden in forms and masked in responses.' }),
-    required: Type.Boolean(),
-    kind: Type.Optional(oneOf(FIELD_KINDS, 'text (default), url (the address of a tenant) or region.')),
-    values: Type.Optional(Type.Array(text(100), { minItems: 1, maxItems: 200, uniqueItems: true })),
-    pattern: Type.Optional(text(500, 'RE2 syntax, with ^ and $.')),
-    looksLike: Type.Optional(text(100, 'Says in words what the pattern accepts.')),
-  },
-  closed,
-);
 
 const Address = Type.String({
   maxLength: 500,
@@ -90,46 +68,6 @@ const Origin = Type.Union(
     ),
   ],
   { description: 'A template, or a list of which the first that applies is used.' },
-);
-
-const Injection = Type.Object(
-  {
-    header: Type.Optional(HeaderName),
-    query: Type.Optional(QueryName),
-    value: Type.Optional(template('For header and query, for example `Bearer {apiKey}`.')),
-    path: Type.Optional(
-      Type.String({
-        maxLength: 200,
-        pattern: '^/(?:[A-Za-z0-9._~:-]+/)*[A-Za-z0-9._~:-]*\\{[a-z][A-Za-z0-9]*\\}$',
-        description: 'Beginning of every path, for example `/bot{token}`.',
-      }),
-    ),
-    basic: Type.Optional(
-      Type.Object({ username: template('User name.'), password: Type.String({ maxLength: 1_000 }) }, closed),
-    ),
-    sigv4: Type.Optional(
-      Type.Object(
-        {
-          service: Type.String({ pattern: '^[a-z0-9-]{1,40}$' }),
-          accessKeyId: template('Access key id.'),
-          secretAccessKey: template('Secret access key.'),
-          sessionToken: Type.Optional(template('Left out where a field of it is missing.')),
-          region: template('Region.'),
-        },
-        closed,
-      ),
-    ),
-    alternatives: Type.Optional(
-      Type.Array(Type.Object({ header: HeaderName, value: template('As value.') }, closed), {
-        minItems: 1,
-        maxItems: 4,
-        description: 'The credential goes out in the header in which the client sent its token.',
-      }),
-    ),
-    alsoBearerUnlessUserJwt: Type.Optional(Type.Boolean()),
-    origin: Type.Optional(OriginName),
-  },
-  { ...closed, description: 'Exactly one of header, query, path, basic, sigv4.' },
 );
 
 const Drop = Type.Object(
@@ -283,7 +221,14 @@ const Tests = Type.Object(
   closed,
 );
 
-const Credentials = Type.Object({ kind: oneOf(CREDENTIAL_KINDS), fields: Type.Array(Field, { maxItems: 12 }) }, closed);
+const Credentials = Type.Object(
+  {
+    kind: oneOf(CREDENTIAL_KINDS),
+    fields: Type.Array(Field, { maxItems: 12 }),
+    methods: Type.Optional(Type.Array(Method, { minItems: 1, maxItems: 6 })),
+  },
+  closed,
+);
 const originsUpTo = (maxProperties: number) =>
   Type.Record(Type.String({ pattern: ORIGIN_NAME }), Origin, { ...closed, required: ['default'], maxProperties });
 

@@ -4,6 +4,8 @@
  */
 import { type Credentials, fieldValue, isHostPart, listTemplateFields, renderTemplate } from './credential-template.js';
 import { matchesLinearRegex } from './linear-regex.js';
+import { findMethod, listInjectedFields, listMethodFields, renderEndpoint } from './mint-method.js';
+import type { MintMethod } from './mint-method-schema.js';
 import type {
   CredentialField,
   ModelCall,
@@ -22,6 +24,12 @@ interface ProviderAddress {
   readonly tenantGiven: boolean;
 }
 
+interface TokenEndpoint {
+  readonly url: string;
+  /** A tenant entered the URL: the egress guard checks each connect. */
+  readonly tenantGiven: boolean;
+}
+
 interface ProviderSource {
   readonly slug: string;
   readonly displayName: string;
@@ -30,6 +38,8 @@ interface ProviderSource {
   readonly file: ProviderFile | null;
   /** Addresses that replace the rules' own, by origin. */
   readonly addresses?: ReadonlyMap<string, ProviderAddress>;
+  /** Token endpoints that replace those of the methods, by method; the operator's. */
+  readonly tokenUrls?: ReadonlyMap<string, string>;
   /** Where calls name their model; the first match wins. Empty: the provider has no models. */
   readonly modelCalls: readonly ModelCall[];
 }
@@ -43,14 +53,17 @@ export class Provider {
   readonly file: ProviderFile | null;
   readonly modelCalls: readonly ModelCall[];
   readonly #addresses: ReadonlyMap<string, ProviderAddress>;
+  readonly #tokenUrls: ReadonlyMap<string, string>;
 
-  constructor({ slug, displayName, rules, file, addresses = new Map(), modelCalls }: ProviderSource) {
+  constructor(source: ProviderSource) {
+    const { slug, displayName, rules, file, addresses = new Map(), tokenUrls = new Map(), modelCalls } = source;
     this.slug = slug;
     this.displayName = displayName;
     this.rules = rules;
     this.file = file;
     this.modelCalls = modelCalls;
     this.#addresses = addresses;
+    this.#tokenUrls = tokenUrls;
   }
 
   get isBuiltIn(): boolean {
@@ -96,8 +109,33 @@ export class Provider {
     return value !== undefined && (values?.includes(value) ?? isHostPart(value));
   }
 
+  /** `credentials` of an account whose credential is minted hold the minted fields. */
   injection(credentials: Credentials, origin = DEFAULT_ORIGIN): RenderedInjection {
-    return renderInjection(this.rules, credentials, origin);
+    const method = this.method(credentials);
+    if (method === null) return renderInjection(this.rules, credentials, origin);
+    const fields = listInjectedFields(this.rules, method);
+    const { kind } = this.rules.credentials;
+    const rules = { inject: method.inject, drop: this.rules.drop, credentials: { kind, fields } };
+    return renderInjection(rules, credentials, origin);
+  }
+
+  /** How the gateway mints the credential; null: the account has a credential of its own. */
+  method(credentials: Credentials): MintMethod | null {
+    return findMethod(this.rules, credentials);
+  }
+
+  /** Fields that an account with these credentials states. */
+  fieldsOf(credentials: Credentials): readonly CredentialField[] {
+    const method = this.method(credentials);
+    return method === null ? this.credentialFields : listMethodFields(this.rules, method);
+  }
+
+  /** The token endpoint of the account; null: its credentials state none. */
+  tokenEndpoint(method: MintMethod, credentials: Credentials): TokenEndpoint | null {
+    const given = this.#tokenUrls.get(method.name);
+    if (given !== undefined) return { url: given, tenantGiven: false };
+    const url = renderEndpoint(method.token.url, credentials);
+    return url === null ? null : { url, tenantGiven: !this.isBuiltIn || method.token.url.startsWith('{') };
   }
 
   /** Usage format of each call; the first match counts. Without `calls`: every call. */

@@ -1,6 +1,6 @@
 /** How a provider's rules put the credentials of one account into a request. Pure. */
 import type { IInjection } from '@acg/proto/messages';
-import { listInjectionTemplates } from './check-definition.js';
+
 import {
   type Credentials,
   encodePathSegment,
@@ -9,6 +9,7 @@ import {
   renderTemplate,
   splitTemplatePrefix,
 } from './credential-template.js';
+import { listInjectionTemplates } from './definition-problem.js';
 import type { InjectionRule, ProviderRules } from './provider-definition.js';
 
 /** The credential of an account, as it is sent. */
@@ -20,7 +21,13 @@ export interface RenderedInjection {
 
 /** The first rule that applies is the credential; the others are settings of the account. */
 export function renderInjection(
-  { inject, drop = [], credentials: { fields } }: Pick<ProviderRules, 'inject' | 'drop' | 'credentials'>,
+  {
+    inject,
+    drop = [],
+    credentials: { fields },
+  }: Pick<ProviderRules, 'inject' | 'credentials'> & {
+    readonly drop?: ProviderRules['drop'] | undefined;
+  },
   credentials: Credentials,
   origin: string,
 ): RenderedInjection {

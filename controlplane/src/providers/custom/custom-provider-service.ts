@@ -310,8 +310,10 @@ function mergeSettings(
  * status.
  */
 function accountStatusAfter(before: Provider, after: Provider): 'active' | 'needs_credentials' | null {
-  if (after.credentialFields.length === 0) return 'active';
-  const isSame = originsOf(before) === originsOf(after) && fieldNames(before) === fieldNames(after);
+  const methods = methodsOf(after);
+  if (after.credentialFields.length === 0 && methods === '[]') return 'active';
+  const isSame =
+    originsOf(before) === originsOf(after) && fieldNames(before) === fieldNames(after) && methodsOf(before) === methods;
   return isSame ? null : 'needs_credentials';
 }
 
@@ -321,6 +323,19 @@ const originsOf = (provider: Provider): string =>
     Object.entries(provider.rules.origins).map(([name, rule]) => [
       name,
       provider.fixedAddress(name) === null ? rule : new URL(provider.fixedAddress(name)!).origin,
+    ]),
+  );
+
+/** A token endpoint receives client secrets, so each change of it or of what is sent there counts. */
+const methodsOf = (provider: Provider): string =>
+  JSON.stringify(
+    (provider.rules.credentials.methods ?? []).map(({ name, kind, fields, uses, token, inject }) => [
+      name,
+      kind,
+      fields.map((field) => field.name),
+      uses,
+      token,
+      inject,
     ]),
   );
 

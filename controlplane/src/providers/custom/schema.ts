@@ -3,7 +3,8 @@ import { EXAMPLE_IDS } from '../../http/examples.js';
 import { PageReply } from '../../http/limit-offset-pagination.js';
 import { Body, Name, Timestamp, Uuid } from '../../http/schema.js';
 import { CallPatterns } from '../catalogue/call-pattern-schema.js';
-import { CATEGORIES, type Category, FIELD_KINDS, type TenantDefinition } from '../catalogue/provider-definition.js';
+import { FIELD_KINDS } from '../catalogue/definition-parts.js';
+import { CATEGORIES, type Category, type TenantDefinition } from '../catalogue/provider-definition.js';
 import { AUTH_TYPES, type AuthType, SHORT_USAGE_FORMATS } from './custom-provider.js';
 
 const Slug = Type.String({

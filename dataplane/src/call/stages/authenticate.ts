@@ -15,6 +15,14 @@ export interface ContextLookup {
   /** Returns the cached result; null: call {@link resolve}. */
   get(tokenHash: string, agentRef: string): Lookup | null;
   resolve(tokenHash: string, agentRef: string, lane: object | null, done: (lookup: Lookup) => void): void;
+  /** Resolves again after the control plane has minted the credential of the account. */
+  resolveMinted(
+    tokenHash: string,
+    agentRef: string,
+    accountId: string,
+    rejectedGeneration: number,
+    done: (lookup: Lookup) => void,
+  ): void;
 }
 
 /** Limits lookups of unknown tokens and unauthenticated rejections by client IP. */

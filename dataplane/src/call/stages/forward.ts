@@ -11,6 +11,7 @@ import type { CallMetering } from '../call-metering-interface.js';
 import type { FailureHandler } from '../failure-handler.js';
 import { DONE, type RoutedStage, WAIT } from '../pipeline.js';
 import { replaceClosedConnection } from '../resend.js';
+import { hasExpired } from './wait-for-credential.js';
 
 export function createForwardStage(
   metering: Pick<
@@ -24,6 +25,10 @@ export function createForwardStage(
   return (exchange) => {
     if (exchange.access.revoked) {
       exchange.reject(REJECTIONS.accessRevoked); // while the store was asked
+      return DONE;
+    }
+    if (hasExpired(exchange.routed.upstream)) {
+      exchange.reject(REJECTIONS.credentialRefreshing); // while the call waited
       return DONE;
     }
     const { admission, upstreamCall } = exchange;

@@ -32,7 +32,8 @@ export function createRecheckAccessStage(contexts: ContextLookup, advance: Advan
   };
 }
 
-function recheckAccess(exchange: RoutedExchange, lookup: Lookup): Rejection | null {
+/** Applies a newer lookup to a routed call. Null: the call may go on. */
+export function recheckAccess(exchange: RoutedExchange, lookup: Lookup): Rejection | null {
   const { context, upstream } = exchange.routed;
   const refused = setContextAndCheckAccess(exchange, lookup, Date.now());
   if (refused !== null || lookup.context === context) return refused;

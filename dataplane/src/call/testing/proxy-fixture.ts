@@ -153,6 +153,10 @@ export class ProxyFixture {
   unknownTokensWaitSec: number | null = null;
   readonly finishedLookups: boolean[] = [];
   readonly agentRefs: string[] = [];
+  /** Accounts whose minted credential was requested. */
+  readonly mintedAccounts: string[] = [];
+  /** The lookup after a mint. */
+  afterMint: (() => Lookup) | null = null;
   isOverRejectionLimit = false;
   /** Number of reads of {@link isOverRejectionLimit}. */
   rejectionChecks = 0;
@@ -261,6 +265,10 @@ export class ProxyFixture {
           return this.lookupLater ? null : found(hash);
         },
         resolve: (hash, _ref, _lane, done) => setImmediate(() => done(found(hash))),
+        resolveMinted: (hash, _ref, accountId, _rejected, done) => {
+          this.mintedAccounts.push(accountId);
+          setImmediate(() => done(this.afterMint?.() ?? found(hash)));
+        },
       },
       counters: {
         admit: (request, done) => {

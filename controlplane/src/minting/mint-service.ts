@@ -1,0 +1,203 @@
+/**
+ * Mints the credentials of accounts (docs/minted-credentials.md). One exchange at a time for each row over all control
+ * planes: a lease with a fencing number decides who writes, and neither lock nor transaction is held during the exchange.
+ * A process that dies in between leaves the former credential in force; after the lease another one exchanges.
+ */
+import type { Dialer } from '@acg/base/dialer/dialer';
+import { FairSemaphore, QueueFull } from '@acg/base/fairness/fair-semaphore';
+import type { Logger } from '@acg/base/log';
+import type { Sql } from '../db/postgres-client.js';
+import { appendEvent } from '../events/append-events.js';
+import type { Catalogue } from '../providers/catalogue/catalogue.js';
+import type { Credentials } from '../providers/catalogue/credential-template.js';
+import type { Provider } from '../providers/catalogue/provider.js';
+import { toProvider } from '../providers/custom/custom-provider.js';
+import type { Vault } from '../vault/aes-gcm-vault.js';
+import { type Invalidation, publishInvalidations } from '../watch/publish-invalidations.js';
+import { type ExchangeContext, exchangeCredentials } from './exchange.js';
+import { MintFailure, needsPerson } from './mint-failure.js';
+import * as store from './minted-credential-store.js';
+import type { MintedToken } from './read-token-answer.js';
+import { TokenEndpointClient } from './token-endpoint-client.js';
+
+/** Exchanges of this process at once. A tenant's token endpoint may keep each of them waiting for 10 seconds. */
+const RUNNING_MAX = 32;
+const WAITING_MAX = 512;
+const DUE_PER_RUN = 100;
+const DUE_PER_ORG = 4;
+const POLL_MS = 100;
+/** Providers whose clocks are a minute ahead already reject a token; it is not used in its last minute. */
+const MARGIN_S = 60;
+
+type OpenCredentials = (orgId: string, row: store.MintSource) => Credentials | null;
+
+interface MintDependencies {
+  readonly sql: Sql;
+  readonly vault: Vault;
+  readonly catalogue: Catalogue;
+  readonly dialer: Dialer;
+  readonly log: Logger;
+  /** Decrypts the stored credentials of an account; null: they cannot be read. */
+  readonly open: OpenCredentials;
+}
+
+export class MintService {
+  readonly client: TokenEndpointClient;
+  readonly #semaphore = new FairSemaphore({ runningMax: RUNNING_MAX, waitingMax: WAITING_MAX, fraction: 1 / 2 });
+  /** By row: the attempt of this process, which all callers share. */
+  readonly #attempts = new Map<string, Promise<void>>();
+
+  constructor(readonly dependencies: MintDependencies) {
+    this.client = new TokenEndpointClient(dependencies.dialer);
+  }
+
+  /**
+   * Waits until the owner has a valid credential, an attempt has failed, or `waitMs` has passed. `rejectedGeneration`: the
+   * provider has rejected that generation; 0 = none.
+   */
+  async ensure(owner: store.MintOwner, waitMs: number, rejectedGeneration = 0): Promise<void> {
+    const { sql } = this.dependencies;
+    const untilMs = performance.now() + waitMs;
+    const id = await store.findOrCreateRow(sql, owner);
+    if (id === null) return;
+    for (;;) {
+      await Promise.race([this.#attempt(owner.orgId, id, rejectedGeneration), delay(untilMs - performance.now())]);
+      const state = await store.loadState(sql, id);
+      if (state === null || state.retryMs > 0) return;
+      // A rejected generation is exchanged once a minute at most, and serves meanwhile.
+      if (state.remainingMs !== null && (state.generation !== rejectedGeneration || !state.isLeased)) return;
+      // Another control plane is at it.
+      if (performance.now() + POLL_MS >= untilMs) return;
+      await delay(POLL_MS);
+    }
+  }
+
+  /**
+   * The provider has rejected the present credential: exchanges it, once a minute at most. Returns false when the owner
+   * has no minted credential.
+   */
+  async replaceRejected(owner: store.MintOwner): Promise<boolean> {
+    const row = await store.findRow(this.dependencies.sql, owner);
+    if (row === null) return false;
+    await this.#attempt(owner.orgId, row.id, row.generation);
+    return true;
+  }
+
+  /** Refreshes what is due. Called every second by each control plane. */
+  async refreshDue(): Promise<void> {
+    const due = await store.listDue(this.dependencies.sql, { limit: DUE_PER_RUN, perOrg: DUE_PER_ORG });
+    await Promise.all(due.map(({ id, orgId }) => this.#attempt(orgId, id, 0)));
+  }
+
+  /** Notes that data planes have received these rows, which are refreshed in advance from then on. */
+  markUsed(ids: readonly string[]): void {
+    if (ids.length === 0) return;
+    store
+      .markUsed(this.dependencies.sql, ids)
+      .catch((error: unknown) => this.dependencies.log.warn({ err: error }, 'use of minted credentials not recorded'));
+  }
+
+  /** Exchanges once, without storing anything, for a test. Throws {@link MintFailure}. */
+  exchange(context: ExchangeContext): Promise<MintedToken> {
+    return this.#semaphore.run(context.orgId, () => exchangeCredentials(this.client, context));
+  }
+
+  /** Never rejects. */
+  #attempt(orgId: string, id: string, rejectedGeneration: number): Promise<void> {
+    const running = this.#attempts.get(id);
+    if (running !== undefined) return running;
+    const attempt = this.#semaphore
+      .run(orgId, () => this.#claimAndExchange(id, rejectedGeneration))
+      .catch((error: unknown) => {
+        if (!(error instanceof QueueFull)) this.dependencies.log.error({ err: error, orgId }, 'minting failed');
+      })
+      .finally(() => this.#attempts.delete(id));
+    this.#attempts.set(id, attempt);
+    return attempt;
+  }
+
+  async #claimAndExchange(id: string, rejectedGeneration: number): Promise<void> {
+    const { sql } = this.dependencies;
+    const claim = await store.claim(sql, id, rejectedGeneration);
+    if (claim === null) return;
+    const source = await store.loadSource(sql, id);
+    if (source === null) return;
+    try {
+      const minted = await exchangeCredentials(this.client, this.#prepare(source));
+      await this.#storeToken(id, claim, source, minted);
+    } catch (error) {
+      if (!(error instanceof MintFailure)) throw error;
+      await this.#storeFailure(id, claim, source, error);
+    }
+  }
+
+  #prepare(source: store.MintSource): ExchangeContext {
+    const { orgId } = source;
+    // A credential is never sent to another host than the one for which it was stored.
+    const credentials = source.isUsable ? this.dependencies.open(orgId, source) : null;
+    const provider = this.#findProvider(source);
+    const method = credentials === null ? null : (provider?.method(credentials) ?? null);
+    if (provider === null || credentials === null || method === null) throw new MintFailure('unusable_credentials');
+    return { orgId, provider, method, credentials };
+  }
+
+  #findProvider({ customProviderId, custom, providerSlug }: store.MintSource): Provider | null {
+    const { catalogue } = this.dependencies;
+    if (customProviderId === null) return catalogue.get(providerSlug);
+    return custom === null ? null : toProvider(custom, catalogue.presetCalls);
+  }
+
+  async #storeToken(id: string, claim: store.Claim, source: store.MintSource, minted: MintedToken): Promise<void> {
+    const { sql, vault, log } = this.dependencies;
+    const sealed = vault.encrypt({ purpose: 'minted', orgId: source.orgId, id }, JSON.stringify(minted.fields));
+    const usableMs = minted.lifetimeS === null ? null : usableSeconds(minted.lifetimeS) * 1_000;
+    const refreshMs = usableMs === null ? null : usableMs * (0.5 + 0.3 * Math.random());
+    await sql.begin(async (tx) => {
+      const stored = await store.storeToken(tx, id, claim, { sealed, usableMs, refreshMs, scope: minted.scope });
+      if (stored === null) return;
+      const { orgId, accountId, credentialId, providerSlug } = source;
+      log.info({ accountId, credentialId, orgId, providerSlug, lifetimeS: minted.lifetimeS }, 'credential minted');
+      const agents = await store.listAgents(tx, source);
+      if (stored.wasReported) {
+        const data = {
+          providerSlug,
+          accountId,
+          credentialId,
+          agentId: accountId === null ? null : (agents?.[0] ?? null),
+          orgId,
+        };
+        await appendEvent(tx, orgId, 'credential.refreshed', data);
+      }
+      await publishInvalidations(tx, toInvalidations(orgId, agents));
+    });
+  }
+
+  async #storeFailure(id: string, claim: store.Claim, source: store.MintSource, failure: MintFailure): Promise<void> {
+    const { sql, log } = this.dependencies;
+    const { orgId, accountId, credentialId, providerSlug } = source;
+    const { code, detail, retryAfterMs } = failure;
+    await sql.begin(async (tx) => {
+      const stored = await store.storeFailure(tx, id, claim, {
+        code,
+        detail,
+        retryAfterMs,
+        retries: !needsPerson(code),
+      });
+      if (stored === null) return;
+      log.warn({ accountId, credentialId, orgId, providerSlug, failure: code, detail }, 'credential not minted');
+      if (!stored.isEventDue) return;
+      const agents = accountId === null ? null : await store.listAgents(tx, source);
+      const data = { providerSlug, accountId, credentialId, agentId: agents?.[0] ?? null, orgId, reason: code, detail };
+      await appendEvent(tx, orgId, 'credential.refresh_failed', data);
+    });
+  }
+}
+
+/** A quarter of a short life, a minute of a longer one, is kept as margin. */
+const usableSeconds = (lifetimeS: number): number => lifetimeS - Math.min(MARGIN_S, lifetimeS / 4);
+
+const toInvalidations = (orgId: string, agents: readonly string[] | null): readonly Invalidation[] =>
+  agents === null ? [{ kind: 'org', id: orgId }] : agents.map((agent) => ({ kind: 'agent', id: agent }));
+
+const delay = (waitMs: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, Math.max(0, waitMs)).unref());

@@ -1,0 +1,100 @@
+/** Rules of the methods of a provider definition that its schema cannot state. Pure. */
+import { listTemplateFields } from './credential-template.js';
+import { listInjectionTemplates, type Problem, type Report } from './definition-problem.js';
+import { listInjectedFields, listMethodFields, METHOD_MEMBER, splitEndpoint } from './mint-method.js';
+import { MINTED_FIELDS, type MintMethod } from './mint-method-schema.js';
+import type { CredentialField, ProviderRules } from './provider-definition.js';
+import { isReservedHeader } from './reserved-headers.js';
+
+type Rules = Pick<ProviderRules, 'credentials'>;
+
+/** A registered name below which the vendor alone creates hosts, or a whole host without fields. */
+const FIXED_HOST_END = /^[a-z0-9-]*(?:\.[a-z0-9-]+){2,}(?::\d{1,5})?$/;
+
+export function checkMethods(rules: Rules): Problem[] {
+  const problems: Problem[] = [];
+  const report: Report = (pointer, message) => problems.push({ pointer, message });
+  const { fields, methods = [] } = rules.credentials;
+  if (fields.some(({ name }) => name === METHOD_MEMBER))
+    report('/credentials/fields', 'a field cannot be called method');
+  methods.forEach((method, i) => {
+    const place = `/credentials/methods/${i}`;
+    if (methods.findIndex(({ name }) => name === method.name) !== i)
+      report(`${place}/name`, `is used twice: ${method.name}`);
+    checkMethodFields(rules, method, place, report);
+    checkToken(rules, method, place, report);
+    checkInject(rules, method, place, report);
+  });
+  return problems;
+}
+
+function checkMethodFields(rules: Rules, method: MintMethod, place: string, report: Report): void {
+  const names = listMethodFields(rules, method).map(({ name }) => name);
+  const reserved = [METHOD_MEMBER, ...MINTED_FIELDS[method.kind]];
+  names.forEach((name, i) => {
+    if (names.indexOf(name) !== i) report(`${place}/fields`, `${name} is used twice`);
+    if (reserved.includes(name)) report(`${place}/fields`, `a field cannot be called ${name}`);
+  });
+  for (const name of method.uses ?? []) {
+    if (!rules.credentials.fields.some((field) => field.name === name))
+      report(`${place}/uses`, `names the unknown field ${name}`);
+  }
+  method.fields.forEach(({ secret, pattern, values, looksLike, kind }, i) => {
+    if (pattern !== undefined && !/^\^.*\$$/s.test(pattern))
+      report(`${place}/fields/${i}`, 'pattern must begin with ^ and end in $');
+    if (pattern !== undefined && looksLike === undefined) report(`${place}/fields/${i}`, 'a pattern needs looksLike');
+    if (values !== undefined && (secret || pattern !== undefined))
+      report(`${place}/fields/${i}/values`, 'goes neither with secret nor with pattern');
+    if (kind === 'private_key' && !secret) report(`${place}/fields/${i}/secret`, 'must be true for a private key');
+  });
+}
+
+function checkToken(rules: Rules, method: MintMethod, place: string, report: Report): void {
+  const fields = new Map<string, CredentialField>(listMethodFields(rules, method).map((field) => [field.name, field]));
+  const { token } = method;
+  const { parameters = {}, url, clientAuthentication = 'basic', ...others } = token;
+  const templates = [
+    url,
+    ...Object.values(parameters),
+    ...Object.values(others).filter((one) => typeof one === 'string'),
+  ];
+  for (const name of templates.flatMap(listTemplateFields)) {
+    if (!fields.has(name)) report(`${place}/token`, `names the unknown field ${name}`);
+  }
+  if (url.startsWith('{')) {
+    if (fields.get(url.slice(1, -1))?.kind !== 'url') report(`${place}/token/url`, 'must be a field of kind url');
+  } else {
+    for (const name of listTemplateFields(url))
+      if (fields.get(name)?.secret) report(`${place}/token/url`, `holds the secret ${name}`);
+    const { host } = splitEndpoint(url);
+    if (host.includes('{') && !FIXED_HOST_END.test(host.slice(host.lastIndexOf('}') + 1)))
+      report(`${place}/token/url`, 'must end in a fixed domain of the vendor, such as .example.com');
+    if (!URL.canParse(url.replaceAll(/\{[a-zA-Z0-9]+\}/g, 'x'))) report(`${place}/token/url`, 'is not a URL');
+  }
+  const needed: Record<typeof clientAuthentication, readonly (keyof typeof token)[]> = {
+    basic: ['clientId', 'clientSecret'],
+    post: ['clientId', 'clientSecret'],
+    private_key_jwt: ['clientId', 'privateKey'],
+  };
+  if (method.kind === 'oauth2_client_credentials') {
+    for (const member of needed[clientAuthentication]) {
+      if (token[member] === undefined) report(`${place}/token`, `needs ${member} for ${clientAuthentication}`);
+    }
+  }
+}
+
+function checkInject(rules: Rules, method: MintMethod, place: string, report: Report): void {
+  const own = new Set(method.fields.filter(({ secret }) => secret).map(({ name }) => name));
+  const fields = new Map(listInjectedFields(rules, method).map((field) => [field.name, field]));
+  method.inject.forEach((rule, i) => {
+    const pointer = `${place}/inject/${i}`;
+    if (rule.path !== undefined) report(pointer, 'a minted credential cannot be in the path');
+    for (const header of [rule.header, ...(rule.alternatives ?? []).map((one) => one.header)]) {
+      if (header !== undefined && isReservedHeader(header)) report(pointer, `cannot inject into ${header}`);
+    }
+    for (const name of listInjectionTemplates(rule).flatMap(listTemplateFields)) {
+      if (!fields.has(name)) report(pointer, `names the unknown field ${name}`);
+      if (own.has(name)) report(pointer, `sends ${name} to the provider, which only the token endpoint may see`);
+    }
+  });
+}

@@ -1,0 +1,61 @@
+/** Schema of the methods by which the gateway mints credentials (docs/minted-credentials.md). */
+import { type Static, Type } from 'typebox';
+import { closed, Field, FieldName, Injection, oneOf, Reference, template, text } from './definition-parts.js';
+
+const MINT_KINDS = ['oauth2_client_credentials'] as const;
+type MintKind = (typeof MINT_KINDS)[number];
+/** Fields of a minted credential that `inject` may name, by kind. */
+export const MINTED_FIELDS: Readonly<Record<MintKind, readonly string[]>> = {
+  oauth2_client_credentials: ['accessToken'],
+};
+
+const TokenRequest = Type.Object(
+  {
+    url: Type.String({
+      maxLength: 500,
+      pattern: '^(?:https?://[^\\s?#@\\\\]+|\\{[a-z][A-Za-z0-9]*\\})$',
+      description: 'The token endpoint: an https URL, whose host and path may hold fields, or one field of kind url.',
+    }),
+    clientAuthentication: Type.Optional(
+      oneOf(
+        ['basic', 'post', 'private_key_jwt'] as const,
+        'How the client authenticates (OpenID Connect Core §9): basic by default.',
+      ),
+    ),
+    clientId: Type.Optional(template('Client id.')),
+    clientSecret: Type.Optional(template('Client secret, for basic and post.')),
+    privateKey: Type.Optional(template('Key that signs assertions, a field of kind private_key.')),
+    keyId: Type.Optional(template('`kid` of the assertions; left out where a field of it is missing.')),
+    audience: Type.Optional(template('`aud` of the assertion; the token endpoint by default.')),
+    scope: Type.Optional(template('Requested scopes; left out where a field of it is missing.')),
+    parameters: Type.Optional(
+      Type.Record(Type.String({ pattern: '^[a-zA-Z_][\\w.-]{0,40}$' }), template('Further parameter.'), {
+        ...closed,
+        maxProperties: 10,
+      }),
+    ),
+    tokenType: Type.Optional(text(20, 'The expected token_type; Bearer by default, in any case.')),
+    expires: Type.Optional(
+      Type.Union([Type.Literal('never'), Type.Integer({ minimum: 60, maximum: 31_536_000 })], {
+        description: 'Life of a token without expires_in: seconds, or never.',
+      }),
+    ),
+  },
+  closed,
+);
+export const Method = Type.Object(
+  {
+    name: Type.String({ pattern: '^[a-z][a-z0-9_]{0,39}$', description: 'Accounts state it as `method`.' }),
+    label: text(60),
+    hint: Type.Optional(text(300, 'What to set up at the provider.')),
+    kind: oneOf(MINT_KINDS),
+    docs: Type.Optional(Reference),
+    fields: Type.Array(Field, { maxItems: 12 }),
+    uses: Type.Optional(Type.Array(FieldName, { maxItems: 12, description: 'Fields of `credentials.fields`.' })),
+    token: TokenRequest,
+    inject: Type.Array(Injection, { minItems: 1, maxItems: 8, description: 'Instead of `inject` of the provider.' }),
+  },
+  { ...closed, description: 'A way in which the gateway mints the credential (docs/minted-credentials.md).' },
+);
+
+export type MintMethod = Static<typeof Method>;
