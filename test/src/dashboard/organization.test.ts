@@ -144,7 +144,7 @@ test('keeps audit filters in the URL and undoes them with the back button', asyn
   await expect.poll(() => page.url()).toContain('start=2020-01-01');
   await page.goBack();
   expect(await page.getByLabel('From').inputValue()).toBe('');
-  const actions = page.getByLabel('Action');
+  const actions = page.getByLabel('Action', { exact: true });
   await actions.selectOption('organization.create');
   await page
     .getByRole('cell', { name: /^created session/ })
