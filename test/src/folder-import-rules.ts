@@ -404,12 +404,14 @@ const dashboard: FolderRules = {
 export const COMPOSITION_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   controlplane: [
     'composition',
+    'erase-person',
     'manage-data-planes',
     'override-fleet-circuit',
     'rebook-records',
     'rotate-master-key',
     'wrap-master-key',
   ],
+  dataplane: ['ship-spool'],
 };
 
 export const FOLDER_RULES: Readonly<Record<string, FolderRules>> = {
