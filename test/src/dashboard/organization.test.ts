@@ -47,7 +47,10 @@ test('invites a member, changes the role and removes the member', async () => {
   await page.getByLabel(`Role of ${email}`).selectOption('admin');
   await page.getByText(`${email} is now admin`).waitFor();
   await guest.goto('/audit');
-  await guest.page.getByRole('cell', { name: /^joined as/ }).first().waitFor();
+  await guest.page
+    .getByRole('cell', { name: /^joined as/ })
+    .first()
+    .waitFor();
 
   await page
     .getByRole('row', { name: new RegExp(email) })

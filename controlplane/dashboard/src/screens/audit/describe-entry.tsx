@@ -37,7 +37,7 @@ const pastTense = (verb: string): string =>
   VERBS[verb] ?? `${verb.replaceAll('_', ' ')}${verb.endsWith('e') ? 'd' : 'ed'}`;
 
 /** `created gateway token`. */
-export function describeAction(action: string): string {
+function describeAction(action: string): string {
   const [thing = '', verb = ''] = action.split('.', 2);
   return `${pastTense(verb)} ${THINGS[thing] ?? thing.replaceAll('_', ' ')}`;
 }
