@@ -112,9 +112,9 @@ test('shows the last selected period and marks older data as stale until it arri
   await spend.getByText('$7.00').waitFor();
   const stale = page.locator('[data-stale][aria-busy="true"]', { has: spend });
   expect(await stale.count()).toBe(0);
-  await page.getByText('30d', { exact: true }).click();
+  await page.getByLabel('Period', { exact: true }).selectOption('Last 30 days');
   await stale.waitFor();
-  await page.getByText('90d', { exact: true }).click();
+  await page.getByLabel('Period', { exact: true }).selectOption('Last 90 days');
   await expect.poll(() => Object.keys(held).toSorted()).toEqual(['30d', '90d']);
   held['90d']!();
   await spend.getByText('$90.00').waitFor();
