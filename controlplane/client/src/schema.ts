@@ -1393,6 +1393,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/providers/accounts/{id}/tools": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the tools of the MCP server of an account
+         * @description Role: viewer or higher.
+         */
+        get: operations["listAccountTools"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/providers/{slug}": {
         parameters: {
             query?: never;
@@ -2840,6 +2860,35 @@ export interface components {
                 /** @description `differenceCents` minus `adjustmentCents`. */
                 openCents: number;
             };
+        };
+        AccountTools: {
+            /** Format: uuid */
+            accountId: string;
+            /** Format: uuid */
+            agentId: string;
+            providerSlug: string;
+            /** @description Why the server’s tools could not be listed; null: they were. */
+            problem: string | null;
+            /**
+             * Format: date-time
+             * @description When the server listed them; null: never.
+             */
+            fetchedAt: string | null;
+            /** @description The server has more than the 500 tools that are listed. */
+            truncated: boolean;
+            tools: {
+                name: string;
+                title: string | null;
+                description: string | null;
+                /** @description The server’s own claim, which no one has checked. */
+                readOnly: boolean | null;
+                /** @description The server’s own claim, which no one has checked. */
+                destructive: boolean | null;
+                /** @description Whether the policy of the agent allows the tool. */
+                allowed: boolean;
+                /** @description Requests in any 60 seconds by `toolLimits` of the policy; null: no limit of its own. */
+                rpm: number | null;
+            }[];
         };
         AddressInput: {
             /** Format: email */
@@ -6048,6 +6097,7 @@ export type AccountList = components['schemas']['AccountList'];
 export type AccountPatch = components['schemas']['AccountPatch'];
 export type AccountReply = components['schemas']['AccountReply'];
 export type AccountReportReply = components['schemas']['AccountReportReply'];
+export type AccountTools = components['schemas']['AccountTools'];
 export type AddressInput = components['schemas']['AddressInput'];
 export type AdjustmentInput = components['schemas']['AdjustmentInput'];
 export type AdjustmentReply = components['schemas']['AdjustmentReply'];
@@ -9153,6 +9203,38 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listAccountTools: {
+        parameters: {
+            query?: {
+                /** @description Ask the server again. Otherwise the list may be 10 minutes old. */
+                refresh?: boolean;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List the tools of the MCP server of an account */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountTools"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
