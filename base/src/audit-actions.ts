@@ -89,6 +89,7 @@ export const AUDIT_ACTIONS = [
   'user.email_verified',
   'user.password_change',
   'user.password_reset',
+  'user.erase',
   'second_factor.create',
   'second_factor.enable',
   'second_factor.renew_recovery_codes',

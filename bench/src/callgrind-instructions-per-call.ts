@@ -3,8 +3,9 @@
  * level, counted by a simulated processor (callgrind of valgrind). Unlike times these counts hardly change with other
  * load on the machine. One call at a time, as at low rates; usage is spooled and not sent meanwhile.
  *
- *   node bench/dist/callgrind-instructions-per-call.js [ROOT …]
+ *   node bench/dist/callgrind-instructions-per-call.js [--mcp] [ROOT …]
  *
+ * --mcp: a call of a tool of an MCP server with a policy, and a POST of the same length with a policy of models.
  * ROOT: built trees to compare with this one. `apt-get install valgrind`; takes a minute each.
  */
 import { execFileSync, spawn } from 'node:child_process';
@@ -31,7 +32,56 @@ const CACHES = ['--I1=32768,8,64', '--D1=32768,8,64', '--LL=1048576,8,64'];
 
 type Event = 'Ir' | 'I1mr' | 'D1mr' | 'D1mw' | 'ILmr' | 'DLmr' | 'DLmw';
 
-async function count(gateway: GatewayStack, root: string): Promise<Readonly<Record<string, unknown>>> {
+interface MeasuredCall {
+  readonly name: string;
+  readonly path: string;
+  readonly token: string;
+  readonly body: string;
+}
+
+const PLAIN_BYTES = 2_048;
+
+async function createCalls(gateway: GatewayStack): Promise<readonly MeasuredCall[]> {
+  if (!process.argv.includes('--mcp'))
+    return [{ name: 'plain', path: PROXY_PATH, token: gateway.token, body: REQUEST_BODY }];
+  const { tenant } = gateway;
+  const agent = await tenant.createAgent({
+    rpmLimit: 1_000_000,
+    rpdLimit: 1_000_000_000,
+    budgetCentsMonthly: 1_000_000_000,
+    policy: { openai: { models: { allow: ['gpt-5*'] } }, 'github-mcp': { tools: { allow: ['get_*', 'list_*'] } } },
+  });
+  await tenant.createAccount(agent.id, 'openai', { apiKey: 'sk-real-0123456789' });
+  await tenant.createAccount(agent.id, 'github-mcp', { apiKey: 'github_pat_0123456789abcdefghij' });
+  const token = await tenant.createToken(agent.id);
+  const bodyOf = (build: (text: string) => object): string => {
+    const bytes = JSON.stringify(build('')).length;
+    return JSON.stringify(build('Say hello to the reader. '.repeat(PLAIN_BYTES).slice(0, PLAIN_BYTES - bytes)));
+  };
+  return [
+    {
+      name: 'model policy',
+      path: PROXY_PATH,
+      token,
+      body: bodyOf((content) => ({ model: 'gpt-5-mini', messages: [{ role: 'user', content }] })),
+    },
+    {
+      name: 'tools/call',
+      path: '/v1/proxy/github-mcp/mcp/',
+      token,
+      body: bodyOf((text) => {
+        const params = { name: 'get_issue', arguments: { owner: 'acme', issue_number: 7, text } };
+        return { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
+      }),
+    },
+  ];
+}
+
+async function count(
+  gateway: GatewayStack,
+  root: string,
+  call: MeasuredCall,
+): Promise<Readonly<Record<string, unknown>>> {
   const directory = temporaryDirectory();
   const output = join(directory, 'callgrind.out');
   const options = ['--tool=callgrind', '--cache-sim=yes', ...CACHES, '--instr-atstart=no', '--separate-threads=yes'];
@@ -49,9 +99,9 @@ async function count(gateway: GatewayStack, root: string): Promise<Readonly<Reco
   });
   const metricsUrl = `http://127.0.0.1:${metricsPort}`;
   await waitUntil('the data plane is ready', async () => (await fetch(`${metricsUrl}/readyz`)).status === 200);
-  const url = `http://127.0.0.1:${port}${PROXY_PATH}`;
+  const url = `http://127.0.0.1:${port}${call.path}`;
   const connection = new KeepAliveConnection(new URL(url).origin);
-  const request = postRequest(url, { authorization: `Bearer ${gateway.token}` }, REQUEST_BODY);
+  const request = postRequest(url, { authorization: `Bearer ${call.token}` }, call.body);
   const calls = async (total: number): Promise<void> => {
     for (let call = 0; call < total; call++) {
       const status = await new Promise<number>((done) => connection.send(request, done));
@@ -85,6 +135,7 @@ async function count(gateway: GatewayStack, root: string): Promise<Readonly<Reco
   };
   return {
     tree: root === OWN_ROOT ? 'this' : root,
+    call: call.name,
     instructions: per('Ir'),
     'code past L1': per('I1mr'),
     'data past L1': per('D1mr', 'D1mw'),
@@ -108,8 +159,9 @@ try {
   const provider = await startProvider();
   const gateway = await startGateway(provider);
   const rows = [];
-  for (const root of [OWN_ROOT, ...process.argv.slice(2).map((path) => resolve(path))])
-    rows.push(await count(gateway, root));
+  const others = process.argv.slice(2).filter((argument) => argument !== '--mcp');
+  for (const root of [OWN_ROOT, ...others.map((path) => resolve(path))])
+    for (const call of await createCalls(gateway)) rows.push(await count(gateway, root, call));
   console.log(`per call, Node ${process.versions.node}`);
   console.table(rows);
 } finally {

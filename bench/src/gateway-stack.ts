@@ -47,7 +47,7 @@ export async function startGateway(
   const redis = await startRedis();
   const stack = await Stack.start({
     database: { url: database.url, drop: () => database.stop() },
-    providers: { openai: provider.origin },
+    providers: { openai: provider.origin, 'github-mcp': provider.origin },
     redisUrl: `redis://127.0.0.1:${redis.port}`,
     env: { LOG_LEVEL: 'warn' },
     dataPlaneEnv: { LOG_LEVEL: 'warn', ...provider.trust, ...dataPlaneEnv },

@@ -3,6 +3,7 @@
  * bench measures the gateway and not the provider. `node mock-provider.js PORT [KEY_FILE CERTIFICATE_FILE]`.
  *   POST …/chat/completions   400 B JSON with usage; `?close` closes the connection after it
  *   POST …/responses          an endless stream, one event per second with its send time
+ *   POST …/mcp/               400 B JSON-RPC response with the id 1; GET: an endless stream as above
  *   GET  …/download?bytes=N   N bytes        POST …/upload  discards the body, responds with its size
  */
 import uws, { type HttpResponse } from 'uWebSockets.js';
@@ -23,6 +24,12 @@ const answer = JSON.stringify({
   service_tier: 'default',
 });
 const body = answer + ' '.repeat(Math.max(0, 400 - answer.length));
+const toolResult = JSON.stringify({
+  jsonrpc: '2.0',
+  id: 1,
+  result: { content: [{ type: 'text', text: 'Hello! How can I help you today?' }], isError: false },
+});
+const toolBody = toolResult + ' '.repeat(400 - toolResult.length);
 /** Each stream gets one event per second; the streams are spread over the second, as those of many callers. */
 const EVENT_MS = 1_000;
 const TURNS = 50;
@@ -72,7 +79,7 @@ app
         res.cork(() => res.writeHeader('content-type', 'application/json').end(`{"bytes":${bytes}}`)),
       );
     }
-    if (path.endsWith('/responses')) {
+    if (path.endsWith('/responses') || (path.endsWith('/mcp/') && req.getMethod() === 'get')) {
       return swallow(res, () => {
         res.cork(() =>
           res.writeHeader('content-type', 'text/event-stream').write('event: response.created\ndata: {}\n\n'),
@@ -81,8 +88,9 @@ app
         streams.add(res);
       });
     }
+    const content = path.endsWith('/mcp/') ? toolBody : body;
     const close = query === 'close';
-    swallow(res, () => res.cork(() => res.writeHeader('content-type', 'application/json').end(body, close)));
+    swallow(res, () => res.cork(() => res.writeHeader('content-type', 'application/json').end(content, close)));
   })
   .listen('127.0.0.1', Number(port), (socket) => {
     if (!socket) process.exit(1);

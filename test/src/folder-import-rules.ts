@@ -370,7 +370,7 @@ const dashboard: FolderRules = {
   'components/feedback': ['api', 'format'],
   resources: ['api', 'messages'],
   'components/charts': ['components/feedback', 'components/layout', 'format'],
-  'components/forms': ['api', 'components/feedback', 'components/focus', 'messages', 'resources'],
+  'components/forms': ['api', 'components/feedback', 'components/focus', 'components/layout', 'messages', 'resources'],
   'components/secrets': ['api', 'components/buttons', 'components/focus', 'components/layout', 'resources'],
   'components/tables': ['components/buttons', 'components/feedback', 'components/focus', 'format'],
   'components/agents': [
@@ -415,12 +415,14 @@ const dashboard: FolderRules = {
 export const COMPOSITION_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   controlplane: [
     'composition',
+    'erase-person',
     'manage-data-planes',
     'override-fleet-circuit',
     'rebook-records',
     'rotate-master-key',
     'wrap-master-key',
   ],
+  dataplane: ['ship-spool'],
 };
 
 export const FOLDER_RULES: Readonly<Record<string, FolderRules>> = {

@@ -101,14 +101,18 @@ describe('tidy', () => {
     const crossing = offenders(production, (source, path) => {
       if (path.startsWith('dataplane/')) return /@acg\/(controlplane|singlenode)\//.test(source);
       if (path.startsWith('controlplane/dashboard/')) {
-        return /@acg\/(?!client\/|base\/(?:audit-actions|call-log-fields|limit-definitions|rejection-reasons)')|'node:/.test(
+        return /@acg\/(?!client\/|base\/(?:audit-actions|call-log-fields|limit-definitions|policy\/call-pattern|policy\/fold-mcp-name|rejection-reasons|time-and-money-units)')|'node:/.test(
           source,
         ); // runs in browsers
       }
       if (path.startsWith('controlplane/client/')) return /@acg\/|'node:/.test(source); // also runs in browsers
       if (path.startsWith('controlplane/')) return /@acg\/(dataplane|singlenode)\//.test(source);
       // These also run in browsers.
-      if (/^base\/src\/(?:call-log-fields|limit-definitions|rejection-reasons)\.ts$/.test(path))
+      if (
+        /^base\/src\/(?:call-log-fields|limit-definitions|policy\/(?:call-pattern|fold-mcp-name)|rejection-reasons)\.ts$/.test(
+          path,
+        )
+      )
         return /from '(?!\.\/(?:limit-definitions|time-and-money-units)\.js')/.test(source);
       if (path.startsWith('base/')) return /@acg\/\w+\//.test(source.replaceAll(/\* .*$/gm, ''));
       if (path.startsWith('proto/')) return /@acg\/(dataplane|controlplane|singlenode)\//.test(source);

@@ -22,6 +22,7 @@ import type { OperatorPrices } from '../prices/operator-prices.js';
 import { priceRoutes } from '../prices/price-list-routes.js';
 import { CallCheck } from '../provider-accounts/call-check.js';
 import { CredentialTester } from '../provider-accounts/credential-tester.js';
+import { McpTools } from '../provider-accounts/mcp-tools.js';
 import { accountRoutes } from '../provider-accounts/routes.js';
 import { ProviderAccountService } from '../provider-accounts/service.js';
 import { sharedCredentialRoutes } from '../provider-accounts/shared-credential-routes.js';
@@ -85,7 +86,12 @@ export function buildAgentsAndProviders(
     operatorNames: new OperatorNameResolver(),
   });
   const tests = new CredentialTester(sql, accounts, dialer, log, minting);
-  accountRoutes(app, { accounts, tests, calls: new CallCheck(agents, accounts) });
+  accountRoutes(app, {
+    accounts,
+    tests,
+    calls: new CallCheck(agents, accounts),
+    tools: new McpTools(accounts, dialer, log, minting),
+  });
   sharedCredentialRoutes(app, new SharedCredentialService(sql, accounts), tests);
   const background = new BackgroundTasks(log);
   return {

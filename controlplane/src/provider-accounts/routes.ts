@@ -4,17 +4,20 @@ import { operation } from '../http/operation-id-tag-and-summary.js';
 import { Deleted, IdParams } from '../http/schema.js';
 import type { CallCheck } from './call-check.js';
 import type { CredentialTester } from './credential-tester.js';
+import type { McpTools } from './mcp-tools.js';
 import {
   AccountInput,
   AccountList,
   AccountPatch,
   AccountQuery,
   AccountReply,
+  AccountTools,
   CallCheckInput,
   CallCheckReply,
   RotateInput,
   TestInput,
   TestReply,
+  ToolsQuery,
 } from './schema.js';
 import type { ProviderAccountService } from './service.js';
 
@@ -24,9 +27,10 @@ interface AccountServices {
   readonly accounts: ProviderAccountService;
   readonly tests: CredentialTester;
   readonly calls: CallCheck;
+  readonly tools: McpTools;
 }
 
-export function accountRoutes(app: App, { accounts, tests, calls }: AccountServices): void {
+export function accountRoutes(app: App, { accounts, tests, calls, tools }: AccountServices): void {
   app.get(
     '/v1/providers/accounts',
     {
@@ -123,6 +127,20 @@ export function accountRoutes(app: App, { accounts, tests, calls }: AccountServi
       },
     },
     async ({ actor, params }) => tests.testAccount(actor, params.id),
+  );
+  app.get(
+    '/v1/providers/accounts/:id/tools',
+    {
+      config: { access: 'viewer', project: BY_ACCOUNT },
+      schema: {
+        ...operation('Accounts', 'listAccountTools', 'List the tools of the MCP server of an account'),
+        errorStatuses: [429],
+        params: IdParams,
+        querystring: ToolsQuery,
+        response: { 200: AccountTools },
+      },
+    },
+    async ({ actor, params, query }) => tools.list(actor, params.id, query.refresh === true),
   );
   app.patch(
     '/v1/providers/accounts/:id',

@@ -1,7 +1,7 @@
 import type { RejectionReason } from '@acg/base/rejection-reasons';
 import { type Static, Type } from 'typebox';
 import { AgentPolicyField } from '../agents/call-and-model-policy-schema.js';
-import { EXAMPLE_IDS } from '../http/examples.js';
+import { EXAMPLE_IDS, EXAMPLE_TIMES } from '../http/examples.js';
 import { PageQuery, PageReply } from '../http/limit-offset-pagination.js';
 import { Body, Timestamp, Uuid } from '../http/schema.js';
 import { MINTED_STATES, type MintedState, type MintedView } from '../minting/present-minted.js';
@@ -161,6 +161,43 @@ export const TestReply = Type.Object({
 });
 export type TestReply = Static<typeof TestReply>;
 
+const nullableText = Type.Unsafe<string | null>({ type: ['string', 'null'] });
+const nullableFlag = (description: string) => Type.Unsafe<boolean | null>({ type: ['boolean', 'null'], description });
+export const ToolsQuery = Type.Object({
+  refresh: Type.Optional(
+    Type.Boolean({ description: 'Ask the server again. Otherwise the list may be 10 minutes old.', default: false }),
+  ),
+});
+const AccountTool = Type.Object({
+  name: Type.String(),
+  title: nullableText,
+  description: nullableText,
+  readOnly: nullableFlag('The server’s own claim, which no one has checked.'),
+  destructive: nullableFlag('The server’s own claim, which no one has checked.'),
+  allowed: Type.Boolean({ description: 'Whether the policy of the agent allows the tool.' }),
+  rpm: Type.Unsafe<number | null>({
+    type: ['integer', 'null'],
+    description: 'Requests in any 60 seconds by `toolLimits` of the policy; null: no limit of its own.',
+  }),
+});
+export const AccountTools = Type.Object({
+  accountId: Uuid,
+  agentId: Uuid,
+  providerSlug: ProviderSlug,
+  problem: Type.Unsafe<string | null>({
+    type: ['string', 'null'],
+    description: 'Why the server’s tools could not be listed; null: they were.',
+  }),
+  fetchedAt: Type.Unsafe<string | null>({
+    type: ['string', 'null'],
+    format: 'date-time',
+    description: 'When the server listed them; null: never.',
+  }),
+  truncated: Type.Boolean({ description: 'The server has more than the 500 tools that are listed.' }),
+  tools: Type.Array(AccountTool),
+});
+export type AccountTools = Static<typeof AccountTools>;
+
 export const RotateInput = Body({ credentials: CredentialsInput });
 export const AccountQuery = Type.Object({
   ...PageQuery,
@@ -194,4 +231,15 @@ export const EXAMPLES = {
   latencyMs: 143,
   steps: [],
   'AccountInput.credentialId': undefined,
+  'AccountTools.problem': null,
+  'AccountTools.fetchedAt': EXAMPLE_TIMES.used,
+  'AccountTools.truncated': false,
+  'AccountTools.providerSlug': 'github-mcp',
+  'tools.name': 'delete_issue',
+  'tools.title': 'Delete issue',
+  'tools.description': 'Deletes an issue of a repository.',
+  'tools.readOnly': false,
+  'tools.destructive': true,
+  'tools.allowed': true,
+  'tools.rpm': 5,
 };

@@ -57,7 +57,12 @@ export async function probeCredential(
 }
 
 /** Sets the credential; returns the path and query to call. */
-function applyCredential(headers: Record<string, string>, injection: IInjection, origin: string, path: string): string {
+export function applyCredential(
+  headers: Record<string, string>,
+  injection: IInjection,
+  origin: string,
+  path: string,
+): string {
   const { header, basic, query, sigv4, extraHeaders, extraQuery } = injection;
   for (const { name, value } of extraHeaders ?? []) headers[name!] = value!;
   const params = (extraQuery ?? []).map(({ name, value }) => encodeQueryPair(name!, value!));

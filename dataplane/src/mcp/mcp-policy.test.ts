@@ -244,7 +244,8 @@ function toolAtServer(
 const KINDS = [false, true].flatMap((first) =>
   [false, true].flatMap((fold) => [false, true].map((byHeader) => ({ first, fold, byHeader }))),
 );
-const ATTACKS = 100_000;
+/** 10 000; 100 000 and more in `npm run test:deep`. */
+const ATTACKS = Math.min(100_000, 100 * Number(process.env.PROPERTY_RUNS ?? 100));
 
 test(`mcp attack: of ${ATTACKS} mutated requests no denied tool passes, and nothing allowed is rejected`, () => {
   let passed = 0;
@@ -271,6 +272,6 @@ test(`mcp attack: of ${ATTACKS} mutated requests no denied tool passes, and noth
     }),
     { numRuns: ATTACKS },
   );
-  expect(passed).toBeGreaterThan(1_000);
-  expect(plain).toBeGreaterThan(100);
+  expect(passed).toBeGreaterThan(ATTACKS / 100);
+  expect(plain).toBeGreaterThan(ATTACKS / 1_000);
 }, 300_000);

@@ -3,9 +3,8 @@
  * a `deny` also holds for other cases and compatibility forms of the name, because some servers ignore them.
  */
 
-import { matchesWildcard } from '@acg/base/policy/call-pattern';
-import type { CallPolicy, McpNameRules, ModelPatterns } from '@acg/base/policy/call-rule-source';
-import { foldMcpName } from '@acg/base/policy/fold-mcp-name';
+import type { CallPolicy, McpNameRules } from '@acg/base/policy/call-rule-source';
+import { McpNameRule } from '@acg/base/policy/mcp-name-rule';
 import type { McpMessage } from './mcp-message-reader.js';
 
 /** Members of a list result that the policy filters, and the member that names each item. */
@@ -36,45 +35,15 @@ export interface McpPolicyError {
   readonly message: string;
 }
 
-/** Control characters, half surrogate pairs, and blanks at the ends, which some servers remove. */
-const NEVER_IN_NAMES = /^\s|\s$|[\0-\x1f\x7f\ud800-\udfff]/u;
-/** Parts of a URI that a server may resolve to another URI. */
-const RESOLVED_IN_URIS = /(?:^|[/:])\.{1,2}(?:[/?#]|$)|\\/;
-const ASCII_ESCAPE = /%[0-7][0-9a-f]/gi;
-const NAME_CHARS_MAX = 2_048;
-
-class NameRule {
-  readonly #allow: readonly (readonly string[])[] | null;
-  readonly #deny: readonly (readonly string[])[];
-
-  constructor({ allow, deny }: ModelPatterns) {
-    this.#allow = allow === null ? null : allow.map((pattern) => pattern.split('*'));
-    this.#deny = deny.map((pattern) => foldMcpName(pattern).split('*'));
-  }
-
-  allows(name: string): boolean {
-    if (name.length > NAME_CHARS_MAX || NEVER_IN_NAMES.test(name)) return false;
-    const folded = foldMcpName(name);
-    if (this.#deny.some((pieces) => matchesWildcard(pieces, folded))) return false;
-    return this.#allow === null || this.#allow.some((pieces) => matchesWildcard(pieces, name));
-  }
-
-  /** A URI must be allowed as it is written and with its escapes decoded. */
-  allowsUri(uri: string): boolean {
-    const decoded = uri.replace(ASCII_ESCAPE, (code) => String.fromCharCode(Number.parseInt(code.slice(1), 16)));
-    return !RESOLVED_IN_URIS.test(decoded) && this.allows(uri) && (decoded === uri || this.allows(decoded));
-  }
-}
-
 export class McpPolicy {
-  readonly #tools: NameRule | null;
-  readonly #resources: NameRule | null;
-  readonly #prompts: NameRule | null;
+  readonly #tools: McpNameRule | null;
+  readonly #resources: McpNameRule | null;
+  readonly #prompts: McpNameRule | null;
 
   constructor({ tools, resources, prompts }: McpNameRules) {
-    this.#tools = tools === null ? null : new NameRule(tools);
-    this.#resources = resources === null ? null : new NameRule(resources);
-    this.#prompts = prompts === null ? null : new NameRule(prompts);
+    this.#tools = tools === null ? null : new McpNameRule(tools);
+    this.#resources = resources === null ? null : new McpNameRule(resources);
+    this.#prompts = prompts === null ? null : new McpNameRule(prompts);
   }
 
   /** Null: the policy allows the message. */

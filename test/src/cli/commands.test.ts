@@ -258,15 +258,9 @@ test('every command, in an order in which each finds what it needs', async () =>
   // Covered by login.test.ts: they need a browser, a second member, a failed delivery, a second session or factor.
   // A disconnected account was connected in a browser: connections.test.ts.
   const inBrowser = ['accounts disconnect', 'credentials disconnect'];
-  const elsewhere = [
-    ...inBrowser,
-    'signup',
-    'login',
-    'members role',
-    'webhooks retry',
-    'sessions end',
-    'sessions confirm',
-  ];
+  const byLogin = ['signup', 'login', 'members role', 'webhooks retry', 'sessions end', 'sessions confirm'];
+  // Covered by mcp-config.test.ts: they need an MCP server.
+  const elsewhere = [...byLogin, ...inBrowser, 'mcp config', 'accounts tools'];
   expect([...walked, ...elsewhere].sort(), 'commands.test.ts: call walk(…) above for each missing command').toEqual(
     (await everyCommand()).sort(),
   );

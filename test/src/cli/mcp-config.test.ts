@@ -21,7 +21,7 @@ beforeAll(async () => {
   server = createServer((req, res) => {
     seen.push(req.headers.authorization);
     res.writeHead(200, { 'content-type': 'application/json' });
-    res.end('{"jsonrpc":"2.0","id":1,"result":{}}');
+    res.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result: { tools: [{ name: 'read' }, { name: 'delete' }] } }));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   stack = await Stack.start({});
@@ -98,6 +98,19 @@ test('--write changes the client’s file, and --providers chooses servers', asy
   expect(readFileSync(path, 'utf8')).toBe('{ // mine\n}');
 });
 
+test('acg accounts tools lists the tools, and fails with the reason where it cannot', async () => {
+  const agent = await tenant.createAgent({ name: 'Reader', policy: { [SLUG]: { tools: { allow: ['read'] } } } });
+  await tenant.createAccount(agent.id, SLUG, { apiKey: 'server-token-0123' });
+  const outcome = await acg.run(['accounts', 'tools', SLUG, '--agent', 'reader', '--refresh'], { cwd });
+  expect(outcome.code, outcome.stderr).toBe(0);
+  expect(outcome.stdout).toMatch(/^TOOL\s+POLICY/);
+  expect(outcome.stdout).toMatch(/^read\s+allowed/m);
+  expect(outcome.stdout).toMatch(/^delete\s+denied/m);
+  const other = await acg.run(['accounts', 'tools', 'openai', '--agent', 'support-bot'], { cwd });
+  expect(other.code).not.toBe(0);
+  expect(other.stderr).toContain('openai is no MCP server');
+});
+
 test('names what is missing', async () => {
   const none = await acg.run(['mcp', 'config', '--agent', 'other-bot', '--client', 'codex'], { cwd });
   expect(none.code).toBe(1);
@@ -120,7 +133,7 @@ test('acg run --mcp-client writes the file for its program, which then reaches t
   const run = ['run', '--agent', 'support-bot', '--mcp-client', 'claude-code', '--', process.execPath, '-e', program];
   const outcome = await acg.run(run, { cwd });
   expect(outcome.code, outcome.stderr).toBe(0);
-  expect(outcome.stdout).toContain('200 {"jsonrpc":"2.0","id":1,"result":{}}');
+  expect(outcome.stdout).toContain('200 {"jsonrpc":"2.0","id":1,"result":');
   expect(outcome.stderr).toContain('wrote .mcp.json');
   expect(seen.at(-1)).toBe('Bearer server-token-0123');
 });

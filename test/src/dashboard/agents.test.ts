@@ -1,4 +1,6 @@
 /** The agents list and the agent page: create, limit, pause, revoke, delete, and bulk actions. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { openPool } from '@acg/controlplane/db/postgres-client';
 import { expect, test } from 'vitest';
 import { useDashboard } from './dashboard-fixture.js';
@@ -274,4 +276,54 @@ test('finds each of 1,000 agents by page, by name and in the palette', async () 
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Agent 0421', level: 1 }).waitFor();
+});
+
+test('lists the tools of an MCP server, and changes the policy with their switches', async () => {
+  const tools = [
+    { name: 'read_issue', description: 'Reads an issue.', annotations: { readOnlyHint: true } },
+    { name: 'delete_issue', annotations: { destructiveHint: true } },
+  ];
+  const server = createServer((req, res) => {
+    req.resume().on('end', () => {
+      res.writeHead(200, { 'content-type': 'application/json' });
+      res.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result: { tools } }));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  try {
+    const { visitor, call, ids } = await ownerWithAgents(['Support bot']);
+    await call('POST', '/v1/custom-providers', {
+      slug: 'our-mcp',
+      displayName: 'Our MCP server',
+      definition: {
+        credentials: { kind: 'api_key', fields: [{ name: 'apiKey', label: 'Token', secret: true, required: true }] },
+        origins: { default: `http://127.0.0.1:${(server.address() as AddressInfo).port}` },
+        inject: [{ header: 'authorization', value: 'Bearer {apiKey}' }],
+        usage: { format: 'mcp' },
+      },
+    });
+    for (const [providerSlug, apiKey] of [
+      ['our-mcp', 'server-token-0123'],
+      ['openai', 'sk-1234567890abcdef1234'],
+    ])
+      await call('POST', '/v1/providers/accounts', { agentId: ids[0], providerSlug, credentials: { apiKey } });
+    const { page } = visitor;
+    await visitor.goto(`/agents/${ids[0]}?tab=providers`);
+    await page.getByRole('button', { name: 'Tools' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Tools of Our MCP server' });
+    const allowDelete = dialog.getByRole('switch', { name: 'Allow delete_issue' });
+    await allowDelete.waitFor();
+    expect(await allowDelete.isChecked()).toBe(true);
+    await visitor.checkPage('agent-tools');
+    await allowDelete.click({ force: true });
+    const policyNow = async () => (await call('GET', `/v1/agents/${ids[0]}`)).body.agent.policy;
+    await expect.poll(policyNow).toEqual({ 'our-mcp': { tools: { deny: ['delete_issue'] } }, openai: {} });
+    await expect.poll(() => allowDelete.isChecked()).toBe(false);
+    expect(await dialog.getByRole('switch', { name: 'Allow read_issue' }).isChecked()).toBe(true);
+    await allowDelete.click({ force: true });
+    await expect.poll(policyNow).toEqual({ 'our-mcp': { tools: {} }, openai: {} });
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
 });

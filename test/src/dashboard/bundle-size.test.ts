@@ -8,7 +8,7 @@ const site = fileURLToPath(new URL('../../../controlplane/dashboard/dist/site', 
 const KB = 1_024;
 const INITIAL_MAX = 170 * KB;
 const SCREEN_MAX = 45 * KB;
-const STYLES_MAX = 40 * KB;
+const STYLES_MAX = 45 * KB;
 
 interface Chunk {
   readonly file: string;
@@ -57,7 +57,7 @@ test('adds at most 45 KB per screen', () => {
   expect(large).toEqual([]);
 });
 
-test('keeps all styles together within 40 KB', () => {
+test('keeps all styles together within 45 KB', () => {
   const styles = readdirSync(join(site, 'assets')).filter((name) => name.endsWith('.css'));
   expect(styles.length).toBeGreaterThan(0);
   expect(styles.reduce((total, name) => total + sizeOf(`assets/${name}`), 0)).toBeLessThanOrEqual(STYLES_MAX);

@@ -1,5 +1,6 @@
 /** The Calls page with live calls through a data plane. */
 
+import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { noop } from '@acg/base/noop';
@@ -107,6 +108,44 @@ test('keeps filters in the URL and undoes them with the back button', async () =
   await page.getByText('Nothing matches these filters').waitFor();
   await page.getByRole('button', { name: 'Clear filters' }).first().click();
   await broken.waitFor();
+});
+
+test('shows every filter as a chip that removes it, keeps times as instants, and exports the list', async () => {
+  const { visitor, send, agentId } = await scene();
+  const { page } = visitor;
+  await send('/v1/chat/completions');
+  await send('/v1/broken');
+  await visitor.goto('/calls');
+  const whole = page.getByRole('row', { name: /\/v1\/chat\/completions/ });
+  await whole.getByRole('link').first().click();
+  await page.getByRole('button', { name: 'Only this token' }).click();
+  const chips = page.getByRole('group', { name: 'Active filters' });
+  await chips.getByText('Gateway token: key').waitFor();
+  await page.getByLabel('Cost').selectOption('from $10');
+  await page.getByText('Nothing matches these filters').waitFor();
+  await chips.getByRole('button', { name: /Cost from/ }).click();
+  await whole.waitFor();
+
+  await page.getByRole('button', { name: 'Pause' }).click();
+  await page.getByRole('region', { name: 'Calls over time' }).waitFor();
+  await page.getByLabel('From', { exact: true }).fill('2026-01-02T03:04');
+  await expect.poll(() => new URL(page.url()).searchParams.get('from')).toMatch(/^2026-01-0\dT\d\d:04:00\.000Z$/);
+  // A link shows the same calls in every time zone.
+  await visitor.goto(`/calls?live=off&agent=${agentId}&from=2026-01-02T03:04:00.000Z`);
+  await whole.waitFor();
+  await chips.getByText('Agent: Support bot').waitFor();
+  await visitor.checkPage('calls-filtered');
+
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Export list as CSV' }).click(),
+  ]);
+  const lines = readFileSync((await file.path())!, 'utf8')
+    .trim()
+    .split('\r\n');
+  expect(lines).toHaveLength(3);
+  expect(lines[0]).toMatch(/^createdAt,agent,agentId,project,gatewayToken,/);
+  expect(lines[1]).toContain('Support bot');
 });
 
 test('reports an incomplete search and continues it on request', async () => {

@@ -138,13 +138,17 @@ test('reports usage by provider and model, below a cent, for custom days and as 
   expect(page.url()).toContain('by=model');
   await page.goBack();
   await page.getByRole('link', { name: 'OpenAI' }).waitFor();
-  await page.getByText('Custom', { exact: true }).click();
-  await expect.poll(() => page.url()).toMatch(/period=days&start=\d{4}-\d\d-01&end=/);
-  visitor.expectHttpError(400, /\/v1\/usage\//); // start after end, or a range too long for the grouping
-  await page.getByLabel('From (UTC)').fill('2020-01-01');
-  await page.getByLabel('To (UTC)').fill('2020-01-31');
+  await page.getByLabel('Period', { exact: true }).selectOption('Last month');
   await page.getByText('No usage in this period').waitFor();
-  await page.getByLabel('From (UTC)').fill('2020-02-01');
+  await page.getByLabel('Period', { exact: true }).selectOption('Custom days');
+  await expect.poll(() => page.url()).toMatch(/period=days&start=\d{4}-\d\d-01&end=/);
+  await page.getByRole('button', { name: 'Days (UTC)' }).click();
+  await visitor.checkPage('usage-calendar');
+  await page.getByRole('button', { name: 'Month before last' }).click();
+  await page.getByText('No usage in this period').waitFor();
+  expect(page.url()).toMatch(/start=\d{4}-\d\d-01&end=\d{4}-\d\d-\d\d/);
+  visitor.expectHttpError(400, /\/v1\/usage\//);
+  await visitor.goto('/usage?period=days&start=2020-02-01&end=2020-01-31');
   await page
     .getByRole('alert')
     .getByText(/start must not be after end/i)
@@ -170,4 +174,47 @@ test('reports usage by provider and model, below a cent, for custom days and as 
   await visitor.checkPage('usage-compare');
   await visitor.goto(`/agents/${support.id}`);
   expect(await page.getByRole('region', { name: 'Errors' }).textContent()).toBe('Errors50%');
+});
+
+test('closes a month: by project and model with total, share, change and order, and the same table as CSV', async () => {
+  const { visitor, call, agent } = await scene();
+  const { page } = visitor;
+  const support = await agent({ name: 'Support bot', budgetCentsMonthly: 5_000 });
+  expect([await support.sendCall('o1-pro'), await support.sendCall(), await support.sendCall()]).toEqual([
+    200, 200, 200,
+  ]);
+  await expect.poll(async () => (await call('GET', '/v1/usage/summary?period=7d')).body.requests).toBe(3);
+
+  await visitor.goto('/usage');
+  await page.getByLabel('Group by', { exact: true }).selectOption('Project');
+  await page.getByLabel('Then by').selectOption('Model');
+  await page.getByLabel('Period', { exact: true }).selectOption('This month');
+  await page.getByLabel('Compare with the previous period').check();
+  const table = page.getByRole('table', { name: 'Usage by group' });
+  const rows = table.getByRole('row');
+  await expect.poll(() => rows.count()).toBe(4); // head, two models, total
+  expect(await rows.nth(1).textContent()).toContain('o1-pro');
+  await expect.poll(() => rows.nth(1).textContent()).toContain('(new)');
+  expect(await rows.last().textContent()).toMatch(/^Total.*3/);
+  await table.getByRole('button', { name: 'Calls' }).click();
+  await expect.poll(() => rows.nth(1).textContent()).toContain('gpt-5-mini');
+  expect(await table.getByRole('columnheader', { name: 'Calls' }).getAttribute('aria-sort')).toBe('descending');
+  expect(page.url()).toMatch(/by=project.*second=model/);
+  await visitor.checkPage('usage-month');
+
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Export table as CSV' }).click(),
+  ]);
+  const [header, ...lines] = readFileSync((await file.path())!, 'utf8')
+    .trim()
+    .split('\r\n');
+  expect(header).toBe(
+    'project,projectId,model,modelId,spendUsd,share,previousSpendUsd,changeUsd,calls,errors,tokensIn,tokensOut',
+  );
+  expect(lines).toHaveLength(3);
+  expect(lines[0]).toContain(',gpt-5-mini-2025-08-07,');
+  expect(lines[2]).toMatch(/^Total,/);
+  const spends = lines.map((line) => Number(line.split(',')[4]));
+  expect(spends[0]! + spends[1]!).toBeCloseTo(spends[2]!, 6);
 });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { loadConfig as loadControlPlane } from '@acg/controlplane/config';
 import { loadConfig as loadDataPlane } from '@acg/dataplane/config';
 import { afterAll, expect, test } from 'vitest';
-import { parseAllDocuments } from 'yaml';
+import { parse, parseAllDocuments, stringify } from 'yaml';
 import { operatorTool, repositoryRoot } from './operator-tools.js';
 import { type Resource, renderChart, renderTemplate } from './render-chart-without-helm.js';
 
@@ -213,5 +213,86 @@ test('Helm: variables, placement, pull secrets and the names of existing secrets
   expect([secretOf(chart['StatefulSet dataplane']!), secretOf(chart['Deployment controlplane']!)]).toEqual([
     'own-d-tls',
     'own-c-tls',
+  ]);
+});
+
+test('Kubernetes: the PrometheusRule has the rules of prometheus/alerts.yml, and both planes get a PodMonitor', async () => {
+  const rules = parse(readFileSync(join(repositoryRoot, 'deploy/prometheus/alerts.yml'), 'utf8'));
+  const rule = {
+    apiVersion: 'monitoring.coreos.com/v1',
+    kind: 'PrometheusRule',
+    metadata: { name: 'agent-credential-gateway' },
+    spec: rules,
+  };
+  await expect(
+    `# Written by test/src/deploy/kubernetes.test.ts from deploy/prometheus/alerts.yml.\n${stringify(rule, { lineWidth: 0 })}`,
+  ).toMatchFileSnapshot(join(repositoryRoot, 'deploy/kubernetes/monitoring/prometheus-rule.yaml'));
+  const built = resourcesByName(parseYamlDocuments(kubectl('kustomize', 'deploy/kubernetes/monitoring')));
+  expect(Object.keys(built).sort()).toEqual([
+    'PodMonitor controlplane',
+    'PodMonitor dataplane',
+    'PrometheusRule agent-credential-gateway',
+  ]);
+  const base = resourcesByName(kustomized);
+  for (const [plane, workload] of [
+    ['controlplane', base['Deployment controlplane']!],
+    ['dataplane', base['StatefulSet dataplane']!],
+  ] as const) {
+    const { selector, podMetricsEndpoints } = built[`PodMonitor ${plane}`]!.spec;
+    expect(workload.spec.template.metadata.labels).toMatchObject(selector.matchLabels);
+    const [endpoint] = podMetricsEndpoints;
+    const ports = workload.spec.template.spec.containers[0].ports as { name: string }[];
+    expect(ports.map(({ name }) => name)).toContain(endpoint.port);
+    // The rules name these jobs.
+    expect(endpoint.relabelings).toEqual([{ targetLabel: 'job', replacement: plane }]);
+  }
+  const chart = resourcesByName(
+    renderChart(join(repositoryRoot, 'deploy/helm'), NAMESPACE, { monitoring: { enabled: true } }),
+  );
+  for (const [name, resource] of Object.entries(built)) expect(chart[name]).toEqual(resource);
+});
+
+test('Helm: an Ingress for each plane leads to a port of its service and does not buffer', () => {
+  const chart = resourcesByName(
+    renderChart(join(repositoryRoot, 'deploy/helm'), NAMESPACE, { ingress: { enabled: true, className: 'own' } }),
+  );
+  for (const plane of ['dataplane', 'controlplane']) {
+    const { metadata, spec } = chart[`Ingress ${plane}`]! as Resource & { metadata: { annotations: object } };
+    expect(metadata.annotations).toMatchObject({
+      'nginx.ingress.kubernetes.io/proxy-buffering': 'off',
+      'nginx.ingress.kubernetes.io/proxy-request-buffering': 'off',
+    });
+    expect(spec.ingressClassName).toBe('own');
+    const [{ host, http }] = spec.rules;
+    expect(spec.tls[0].hosts).toEqual([host]);
+    const { name, port } = http.paths[0].backend.service;
+    const ports = chart[`Service ${name}`]!.spec.ports as { name: string }[];
+    expect([name, ports.map((one) => one.name)]).toEqual([plane, expect.arrayContaining([port.name])]);
+  }
+});
+
+test('Kubernetes: the job that sends a removed pod’s spool has its volume, its link and a way to the control planes', () => {
+  const text = readFileSync(join(repositoryRoot, 'deploy/kubernetes/ship-spool-job.yaml'), 'utf8');
+  const [job] = parseYamlDocuments(text.replaceAll('ORDINAL', '3'));
+  const all = resourcesByName(kustomized);
+  const plane = all['StatefulSet dataplane']!.spec;
+  const pod = job!.spec.template;
+  const claim = pod.spec.volumes.find(({ name }: { name: string }) => name === 'data').persistentVolumeClaim.claimName;
+  expect(claim).toBe(`${plane.volumeClaimTemplates[0].metadata.name}-dataplane-3`);
+  expect([job!.metadata.namespace, pod.spec.securityContext, pod.spec.containers[0].securityContext]).toEqual([
+    NAMESPACE,
+    plane.template.spec.securityContext,
+    plane.template.spec.containers[0].securityContext,
+  ]);
+  expect(pod.spec.containers[0].image).toBe('registry.example.com/acg-dataplane:0.1.0');
+  const linkEnv = (container: { env: { name: string }[] }) =>
+    container.env.filter(({ name }) => /^(?:CONTROLPLANE_GRPC|GRPC_TLS_)/.test(name));
+  expect(linkEnv(pod.spec.containers[0])).toEqual(linkEnv(plane.template.spec.containers[0]));
+  // No service, disruption budget or stateful set may take it for a data plane.
+  expect(pod.metadata.labels).toEqual({ app: 'ship-spool' });
+  const [link] = all['NetworkPolicy controlplane']!.spec.ingress as { from: object[]; ports: { port: number }[] }[];
+  expect([link!.ports[0]!.port, link!.from]).toEqual([
+    9090,
+    expect.arrayContaining([{ podSelector: { matchLabels: pod.metadata.labels } }]),
   ]);
 });

@@ -5,11 +5,13 @@ import { DailyRollups } from '@acg/controlplane/ledger/daily-rollups';
 import { runRollupStepExclusively } from '@acg/controlplane/ledger/exclusive-rollup-steps';
 import { LatencySketch } from '@acg/controlplane/ledger/latency-sketch';
 import { DIMENSIONS } from '@acg/controlplane/reports/query/rollup-selection';
-import { sumByBucket, sumByDimension, sumByProvider } from '@acg/controlplane/reports/query/rollup-store';
+import { sumBreakdown, sumByBucket, sumByProvider } from '@acg/controlplane/reports/query/rollup-store';
 import type { IUsageRecord } from '@acg/proto/messages';
 import { expect, test } from 'vitest';
 import { useTestDatabase } from '../fixtures/test-database.js';
 import { createIngest, insertAgent, newId, usageRecord } from './usage-fixture.js';
+
+const BREAKDOWN = { thenBy: null, previous: null, sort: 'costUsd', order: 'desc' } as const;
 
 const db = useTestDatabase();
 const HOUR = 3_600_000;
@@ -207,7 +209,7 @@ test('dimensions: an organization, its projects, models and keys add up the same
     const answers = scopes.map(async (scope) => {
       const page = { limit: 1_000, offset: 0 };
       const listed = await Promise.all(
-        DIMENSIONS.map((dimension) => sumByDimension(sql, scope, range, dimension, page)),
+        DIMENSIONS.map((dimension) => sumBreakdown(sql, scope, range, { ...BREAKDOWN, dimension, ...page })),
       );
       const by = listed.map(({ rows, total }) => {
         expect(rows).toHaveLength(total);

@@ -5,11 +5,13 @@ import { DailyRollups } from '@acg/controlplane/ledger/daily-rollups';
 import { HourlyDimensionRollups } from '@acg/controlplane/ledger/hourly-dimension-rollups';
 import { LatencySketch } from '@acg/controlplane/ledger/latency-sketch';
 import { DIMENSIONS } from '@acg/controlplane/reports/query/rollup-selection';
-import { loadSketches, sumByBucket, sumByDimension } from '@acg/controlplane/reports/query/rollup-store';
+import { loadSketches, sumBreakdown, sumByBucket } from '@acg/controlplane/reports/query/rollup-store';
 import type { IUsageRecord } from '@acg/proto/messages';
 import { expect, test } from 'vitest';
 import { useTestDatabase } from '../fixtures/test-database.js';
 import { createIngest, insertAgent, newId, usageRecord } from './usage-fixture.js';
+
+const BREAKDOWN = { thenBy: null, previous: null, sort: 'costUsd', order: 'desc' } as const;
 
 const db = useTestDatabase();
 const HOUR = 3_600_000;
@@ -73,7 +75,9 @@ async function readReports({ orgId, projectId }: Tenant) {
     scopes.flatMap((scope) =>
       RANGES.map(async ([fromMs, toMs]) => {
         const range = { fromMs, toMs };
-        const by = await Promise.all(DIMENSIONS.map((dimension) => sumByDimension(sql, scope, range, dimension, page)));
+        const by = await Promise.all(
+          DIMENSIONS.map((dimension) => sumBreakdown(sql, scope, range, { ...BREAKDOWN, dimension, ...page })),
+        );
         const series = await Promise.all(
           (['hour', 'day'] as const).map(async (interval) => {
             const buckets = await sumByBucket(sql, scope, range, interval);

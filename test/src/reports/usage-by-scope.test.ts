@@ -343,10 +343,41 @@ test.each([
   ],
   ['summary?period=7d&end=2026-01-01', 'give either period, or start and end, not both'],
   ['export?period=7d&end=2026-01-01', 'give either period, or start and end, not both'],
+  ['breakdown?by=model&thenBy=model', 'thenBy must be another dimension than by'],
+  ['breakdown?by=status&thenBy=model', 'thenBy is not possible with by=status: leave it out'],
   ['breakdown?by=error', 'by must be one of project, agent, provider, model, tool, key, status, reason'],
 ])('usage of a scope: %s is 400', async (path, error) => {
   const { status, body } = await owner.call('GET', `/v1/usage/${path}`);
   expect([status, body]).toEqual([400, { error }]);
+});
+
+test('usage of a scope: two dimensions, sorted, with the previous period and the sums of all pages', async () => {
+  const start = new Date(now - 2 * DAY).toISOString().slice(0, 10);
+  const end = new Date(now - DAY).toISOString().slice(0, 10);
+  const [fromMs, toMs] = [Date.parse(start), Date.parse(end) + DAY];
+  const asked = `by=agent&thenBy=provider&start=${start}&end=${end}&compare=previous&sort=requests&order=asc`;
+  const reply = await fetchReport(`breakdown?${asked}&limit=100`);
+  const beforeFrom = Date.parse(reply.previousFrom);
+  expect(Date.parse(reply.previousTo)).toBeLessThanOrEqual(fromMs);
+  const within = (from: number, to: number) => calls.filter((c) => c.startedAtMs! >= from && c.startedAtMs! < to);
+  const earlier = within(beforeFrom, Date.parse(reply.previousTo));
+  const current = within(fromMs, toMs);
+  const pairs = new Set(current.map(({ agentId, providerSlug }) => `${agentId} ${providerSlug}`));
+  expect(reply.total).toBe(pairs.size);
+  for (const row of reply.rows) {
+    const own = (one: Call) => one.agentId === row.value && one.providerSlug === row.thenValue;
+    expect(row).toMatchObject({
+      name: agents.find(({ id }) => id === row.value)!.name,
+      thenName: null,
+      requests: current.filter(own).length,
+      previous: { requests: earlier.filter(own).length },
+    });
+  }
+  const counts = reply.rows.map(({ requests }: { requests: number }) => requests);
+  expect(counts).toEqual(counts.toSorted((a: number, b: number) => a - b));
+  const page = await fetchReport(`breakdown?${asked}&limit=1`);
+  expect(page.totals).toEqual(reply.totals);
+  expect(page.totals).toMatchObject({ requests: current.length, previous: { requests: earlier.length } });
 });
 
 test('usage of a scope: calls from before statuses were counted are of no status', async () => {

@@ -69,6 +69,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'accounts ls': ['acg accounts ls --agent support-bot'],
   'accounts add': ['acg accounts add openai --agent support-bot --key-env OPENAI_API_KEY --test'],
   'accounts rotate': ['acg accounts rotate openai --agent support-bot --key-stdin < key.txt'],
+  'accounts tools': ['acg accounts tools github-mcp --agent support-bot'],
   'accounts test': ['acg accounts test openai --agent support-bot'],
   'accounts set': ['acg accounts set supabase refuse --agent support-bot'],
   'accounts rm': ['acg accounts rm openai --agent support-bot'],

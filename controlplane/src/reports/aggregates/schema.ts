@@ -5,6 +5,7 @@ import { PageQuery, PageReply } from '../../http/limit-offset-pagination.js';
 import { Day, Uuid } from '../../http/schema.js';
 import { LogRecord } from '../log-record/log-schema.js';
 import { DIMENSIONS } from '../query/rollup-selection.js';
+import { BREAKDOWN_SORTS } from '../query/rollup-store.js';
 import { INTERVALS, PERIODS } from '../query/time-range.js';
 
 export const AgentParams = Type.Object({ agentId: Uuid });
@@ -148,7 +149,22 @@ export const ScopeSeriesQuery = Type.Object({
   groupBy: Type.Optional(AnyGroup),
 });
 export type ScopeSeriesQuery = Static<typeof ScopeSeriesQuery>;
-export const BreakdownQuery = Type.Object({ ...scopeFields, by: AnyGroup, ...PageQuery });
+export const BreakdownQuery = Type.Object({
+  ...scopeFields,
+  by: AnyGroup,
+  thenBy: Type.Optional(
+    Type.Enum([...DIMENSIONS], {
+      description: 'A second dimension: one row for each pair, e.g. by=project and thenBy=model.',
+    }),
+  ),
+  compare: Type.Optional(
+    Type.Enum(['previous'], { description: 'Adds calls and spend of the previous period to each row and to totals.' }),
+  ),
+  sort: Type.Optional(Type.Enum(Object.keys(BREAKDOWN_SORTS) as (keyof typeof BREAKDOWN_SORTS)[])),
+  order: Type.Optional(Type.Enum(['asc', 'desc'])),
+  ...PageQuery,
+});
+export type BreakdownQuery = Static<typeof BreakdownQuery>;
 export const ScopeExportQuery = Type.Object({ ...scopeFields, ...exportFields });
 
 const sums = {
@@ -216,16 +232,33 @@ export const ScopeSeries = Type.Object({
   ),
 });
 export type ScopeSeries = Static<typeof ScopeSeries>;
+const Previous = Type.Optional(
+  Type.Object(
+    { requests: Count, costCents: Cents, costUsd: Usd },
+    { description: 'Present with compare=previous; from `previousFrom` to `previousTo`.' },
+  ),
+);
 const BreakdownRow = Type.Object({
   value: Type.String({
     description: 'Slug, model, id, status or rejection reason. Empty or the nil UUID if unknown.',
   }),
   name: OptionalText,
+  thenValue: Type.Optional(Type.String({ description: 'Value of the second dimension; present with thenBy.' })),
+  thenName: Type.Optional(OptionalText),
   ...groupFigures,
+  previous: Previous,
 });
 export const Breakdown = Type.Object({
   ...span,
   by: AnyGroup,
+  previousFrom: Type.Optional(Hour),
+  previousTo: Type.Optional(Hour),
+  totals: Type.Optional(
+    Type.Object(
+      { ...sums, previous: Previous },
+      { description: 'Sums of all rows, not only of this page. Absent by status and reason.' },
+    ),
+  ),
   rows: Type.Array(BreakdownRow),
   ...PageReply,
 });
@@ -254,6 +287,10 @@ export const EXAMPLES = {
   value: 'openai',
   'groups.value': 'openai',
   by: 'provider',
+  thenValue: 'gpt-5-mini',
+  thenName: null,
+  previousFrom: '2025-12-24T00:00:00.000Z',
+  previousTo: '2025-12-31T00:00:00.000Z',
   avgDurationMs: 812,
   burnRateCentsPerHour: 1.72,
   count: 42,

@@ -4,23 +4,30 @@
  */
 import { DAY_MS } from '@acg/base/time-and-money-units';
 import type { Tx } from '../../db/postgres-client.js';
-import { NotFound } from '../../domain/errors.js';
-import type { ListResult, Page } from '../../http/limit-offset-pagination.js';
+import { InvalidInput, NotFound } from '../../domain/errors.js';
+import type { Page } from '../../http/limit-offset-pagination.js';
 import type { Actor } from '../../http/route-access.js';
 import { LatencySketch } from '../../ledger/latency-sketch.js';
 import { utcMonthOf } from '../../ledger/usage-aggregation.js';
 import { addSums, presentSums, ZERO_SUMS } from '../query/add-and-format-usage-sums.js';
-import { centsFromNanos, percentage, projectSpend } from '../query/money-and-forecast.js';
+import { centsFromNanos, percentage, projectSpend, usdFromNanos } from '../query/money-and-forecast.js';
 import type { QueryConcurrencyLimiter } from '../query/query-concurrency-limiter.js';
-import type { UsageScope } from '../query/rollup-selection.js';
+import type { Dimension, UsageScope } from '../query/rollup-selection.js';
 import * as store from '../query/rollup-store.js';
-import { bucketStarts, defaultInterval, formatBucket, resolveRange, type TimeRange } from '../query/time-range.js';
+import {
+  bucketStarts,
+  defaultInterval,
+  formatBucket,
+  previousRange,
+  resolveRange,
+  type TimeRange,
+} from '../query/time-range.js';
 import { callCountsByStatus, figuresOfCallCount, figuresOfRejections, figuresOfSums } from './group-figures.js';
 import { loadGroupSeries, sortByCountDescending } from './group-series.js';
 import { countRejectionsByBucket } from './group-store.js';
 import type {
   Breakdown,
-  GroupBy,
+  BreakdownQuery,
   Refusals,
   ScopeQuery,
   ScopeSeries,
@@ -88,10 +95,15 @@ export class ScopeReports {
     return { ...presentRange(range), interval, timeseries, ...(groups === null ? {} : { groups }) };
   }
 
-  async breakdown(actor: Actor, by: GroupBy, query: ScopeQuery, page: Page): Promise<Breakdown> {
+  async breakdown(actor: Actor, query: BreakdownQuery, page: Page): Promise<Breakdown> {
     const { scope, range } = this.#resolveQuery(actor, query);
-    const { rows, total } = await this.#runInScope(scope, (tx) => breakdownRows(tx, scope, range, by, page));
-    return { ...presentRange(range), by, rows: [...rows], total, ...page };
+    const { by } = query;
+    const result = await this.#runInScope(scope, (tx) =>
+      by === 'status' || by === 'reason'
+        ? countRows(tx, scope, range, by, query, page)
+        : breakdownRows(tx, scope, range, by, query, page),
+    );
+    return { ...presentRange(range), by, ...result, ...page };
   }
 
   /** The scope and range of an export. Throws {@link NotFound} if the project or agent never existed. */
@@ -147,17 +159,57 @@ function presentSpend({ monthNanos, recentNanos, firstHour, budgetCents, created
   };
 }
 
+type PartOfBreakdown = Omit<Breakdown, 'from' | 'to' | 'by' | 'limit' | 'offset'>;
+
+const presentPrevious = (requests: number, costNanos: bigint) => ({
+  requests,
+  costCents: centsFromNanos(costNanos),
+  costUsd: usdFromNanos(costNanos),
+});
+
 async function breakdownRows(
   tx: Tx,
   scope: UsageScope,
   range: TimeRange,
-  by: GroupBy,
+  dimension: Dimension,
+  query: BreakdownQuery,
   page: Page,
-): Promise<ListResult<PresentedRow>> {
-  if (by !== 'status' && by !== 'reason') {
-    const { rows, total } = await store.sumByDimension(tx, scope, range, by, page);
-    return { rows: rows.map((row) => ({ value: row.value, name: row.name, ...figuresOfSums(row) })), total };
-  }
+): Promise<PartOfBreakdown> {
+  const { thenBy = null, compare, sort = 'costUsd', order = 'desc' } = query;
+  if (thenBy === dimension) throw new InvalidInput('thenBy must be another dimension than by');
+  const previous = compare === undefined ? null : previousRange(range);
+  const found = await store.sumBreakdown(tx, scope, range, { dimension, thenBy, previous, sort, order, ...page });
+  const { previousSums } = found;
+  const rows = found.rows.map(({ thenValue, thenName, previousRequests, previousCostNanos, ...row }) => ({
+    value: row.value,
+    name: row.name,
+    ...(thenValue === null ? {} : { thenValue, thenName }),
+    ...figuresOfSums(row),
+    ...(previous === null ? {} : { previous: presentPrevious(previousRequests ?? 0, previousCostNanos ?? 0n) }),
+  }));
+  const spanBefore = previous === null ? null : presentRange(previous);
+  return {
+    ...(spanBefore === null ? {} : { previousFrom: spanBefore.from, previousTo: spanBefore.to }),
+    totals: {
+      ...presentSums(found.sums),
+      ...(previousSums === null ? {} : { previous: presentPrevious(previousSums.requests, previousSums.costNanos) }),
+    },
+    rows,
+    total: found.total,
+  };
+}
+
+/** Groups that have counts only. */
+async function countRows(
+  tx: Tx,
+  scope: UsageScope,
+  range: TimeRange,
+  by: 'status' | 'reason',
+  query: BreakdownQuery,
+  page: Page,
+): Promise<PartOfBreakdown> {
+  const given = (['thenBy', 'compare', 'sort'] as const).find((name) => query[name] !== undefined);
+  if (given !== undefined) throw new InvalidInput(`${given} is not possible with by=${by}: leave it out`);
   const rows =
     by === 'reason'
       ? (await store.sumRejectionsByReason(tx, scope, range)).map(
@@ -167,8 +219,6 @@ async function breakdownRows(
   const shownRows = rows.slice(page.offset, page.offset + page.limit);
   return { rows: shownRows.map(([value, figures]) => ({ value, name: null, ...figures })), total: rows.length };
 }
-
-type PresentedRow = Breakdown['rows'][number];
 
 async function countCallsByStatus(tx: Tx, scope: UsageScope, range: TimeRange) {
   const { requests, sketches } = await store.loadSketches(tx, scope, range);

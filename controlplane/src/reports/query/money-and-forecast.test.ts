@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { averageMs, forecastSpend, percentage, usdFromNanos, wholeCentsFromNanos } from './money-and-forecast.js';
-import { bucketStarts, formatBucket, periodRange, resolveDayRange } from './time-range.js';
+import { bucketStarts, formatBucket, periodRange, previousRange, resolveDayRange } from './time-range.js';
 
 const NOW = Date.parse('2026-11-21T10:40:00.000Z');
 const iso = (range: { fromMs: number; toMs: number }) =>
@@ -100,5 +100,19 @@ test('spend within less than an hour counts as spent in one hour', () => {
 test('dollars have six decimals, rounded half up from the exact sum', () => {
   expect([0n, 499n, 500n, 1_499n, 123_456_789_500n, 9_007_199_254_740_992_000n].map(usdFromNanos)).toEqual([
     0, 0, 0.000001, 0.000001, 123.45679, 9_007_199_254.740992,
+  ]);
+});
+
+test.each([
+  ['a whole month', '2026-03-01', '2026-04-01', '2026-02-01', '2026-03-01'],
+  ['the same days of the month before', '2026-03-01', '2026-03-11', '2026-02-01', '2026-02-11'],
+  ['not beyond a shorter month', '2026-03-01', '2026-03-31', '2026-02-01', '2026-03-01'],
+  ['other days: the same length before', '2026-03-05', '2026-03-08', '2026-03-02', '2026-03-05'],
+  ['two months: the same length before', '2026-03-01', '2026-05-01', '2025-12-30', '2026-03-01'],
+])('previous period: %s', (_, from, to, previousFrom, previousTo) => {
+  const before = previousRange({ fromMs: Date.parse(from), toMs: Date.parse(to) });
+  expect([before.fromMs, before.toMs].map((ms) => new Date(ms).toISOString().slice(0, 10))).toEqual([
+    previousFrom,
+    previousTo,
   ]);
 });

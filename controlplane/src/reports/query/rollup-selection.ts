@@ -45,6 +45,20 @@ export function rollupsByDimension(sql: Sql | Tx, scope: UsageScope, range: Time
   return rollupsInRange(sql, scope, range, sql`usage_daily_by d where ${byDimension.of}`, columns, byDimension);
 }
 
+/** Rows of (hour, value, then_value, sums, sketch) by two dimensions; no sketch has a meaning here. */
+export function rollupsByTwoDimensions(
+  sql: Sql | Tx,
+  scope: UsageScope,
+  range: TimeRange,
+  dimension: Dimension,
+  then: Dimension,
+) {
+  const columns = sql.unsafe(
+    `${DIMENSION_EXPRESSIONS[dimension]} as value, ${DIMENSION_EXPRESSIONS[then]} as then_value, ${SUM_COLUMNS}`,
+  );
+  return rollupsInRange(sql, scope, range, sql`usage_daily d where`, columns, null);
+}
+
 /** Rollups by one dimension, for days and finished hours. */
 interface DimensionRollups {
   readonly columns: Fragment;

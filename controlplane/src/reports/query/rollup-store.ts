@@ -8,6 +8,7 @@ import {
   rollupsByAgentAndProvider,
   rollupsByBucket,
   rollupsByDimension,
+  rollupsByTwoDimensions,
   scopeCondition,
   type UsageScope,
 } from './rollup-selection.js';
@@ -96,43 +97,123 @@ export async function sumByAgentAndBucket(
   return parseExactSums(rows);
 }
 
-export interface NamedSums extends UsageSums {
+interface NamedSums extends UsageSums {
   readonly name: string | null;
   /** Value of the dimension: slug, model or id. `''` or the nil UUID if unknown. */
   readonly value: string;
 }
 
+/** Columns by which a breakdown can be sorted. Constants, never input. */
+export const BREAKDOWN_SORTS = {
+  costUsd: 'cost',
+  requests: 'requests',
+  errors: 'errors',
+  tokensIn: '"tokensIn"',
+  tokensOut: '"tokensOut"',
+} as const;
+
+interface BreakdownOptions extends Page {
+  readonly dimension: Dimension;
+  /** The second dimension; null: by one. */
+  readonly thenBy: Dimension | null;
+  /** Null: without the previous period. */
+  readonly previous: TimeRange | null;
+  readonly sort: keyof typeof BREAKDOWN_SORTS;
+  readonly order: 'asc' | 'desc';
+}
+
+interface BreakdownSums extends NamedSums {
+  /** Null with one dimension. */
+  readonly thenValue: string | null;
+  readonly thenName: string | null;
+  readonly previousRequests: number | null;
+  readonly previousCostNanos: bigint | null;
+}
+
+type BreakdownSqlRow = RawSums<Omit<BreakdownSums, 'previousCostNanos'>> & {
+  readonly previousCostNanos: string | null;
+  readonly total: number;
+  readonly sums: RawSums<UsageSums>;
+  readonly previousSums: { readonly requests: number; readonly costNanos: string };
+};
+
+interface BreakdownResult extends ListResult<BreakdownSums> {
+  /** Of all rows. */
+  readonly sums: UsageSums;
+  /** Of everything in the previous period, also of groups that have no row in this one. */
+  readonly previousSums: { readonly requests: number; readonly costNanos: bigint } | null;
+}
+
 /**
- * Sums per value of the dimension, the most expensive first. `name` is the current name; null for deleted objects and
- * for values without a name.
+ * Sums per value of one dimension or pair of two, with the previous period and the sums of all rows. `name` is the
+ * current name; null for deleted objects and for values without a name.
  */
-export async function sumByDimension(
-  sql: Sql | Tx,
+export async function sumBreakdown(
+  tx: Sql | Tx,
   scope: UsageScope,
   range: TimeRange,
-  dimension: Dimension,
-  { limit, offset }: Page,
-): Promise<ListResult<NamedSums>> {
-  const rows = await sql<(RawSums<NamedSums> & { readonly total: number })[]>`
+  { dimension, thenBy, previous, sort, order, limit, offset }: BreakdownOptions,
+): Promise<BreakdownResult> {
+  const rollups = (of: TimeRange) =>
+    thenBy === null
+      ? tx`(select d.*, ''::text as then_value from ${rollupsByDimension(tx, scope, of, dimension)} d)`
+      : rollupsByTwoDimensions(tx, scope, of, dimension, thenBy);
+  const earlier =
+    previous === null
+      ? tx`select null::text as value, null::text as then_value, null::bigint as requests, null::numeric as cost where false`
+      : tx`select value, then_value, sum(requests)::bigint as requests, sum(cost_nanos) as cost
+             from ${rollups(previous)} r group by 1, 2`;
+  const by = tx.unsafe(`${BREAKDOWN_SORTS[sort]} ${order}, cost desc, requests desc, value, then_value`);
+  const rows = await tx<BreakdownSqlRow[]>`
     with sums as materialized (
-      select value, ${sql.unsafe(SUM_EXPRESSIONS)}, sum(cost_nanos) as cost from ${rollupsByDimension(sql, scope, range, dimension)} r
-       group by value),
-    shown as (select * from sums order by cost desc, requests desc, value limit ${limit} offset ${offset})
-    select s.*, c.total, ${nameExpression(sql, scope, dimension)} as name
-      from (select count(*) as total from sums) c left join shown s on true
-     order by s.cost desc, s.requests desc, s.value`;
+      select value, then_value, ${tx.unsafe(SUM_EXPRESSIONS)}, sum(cost_nanos) as cost from ${rollups(range)} r
+       group by value, then_value),
+    earlier as materialized (${earlier}),
+    shown as (select * from sums order by ${by} limit ${limit} offset ${offset}),
+    everything as (
+      select count(*) as total, json_build_object(
+               'requests', coalesce(sum(requests), 0), 'errors', coalesce(sum(errors), 0),
+               'tokensIn', coalesce(sum("tokensIn"), 0), 'tokensOut', coalesce(sum("tokensOut"), 0),
+               'costNanos', coalesce(sum(cost), 0)::text, 'durationMsSum', coalesce(sum("durationMsSum"), 0)) as sums
+        from sums),
+    before as (
+      select json_build_object('requests', coalesce(sum(requests), 0), 'costNanos', coalesce(sum(cost), 0)::text) as sums
+        from earlier)
+    select c.sums, b.sums as "previousSums", s.value, s.requests, s.errors, s."tokensIn", s."tokensOut", s."costNanos", s."durationMsSum", c.total,
+           ${nameExpression(tx, scope, dimension)} as name,
+           ${thenBy === null ? tx`null` : tx`s.then_value`} as "thenValue",
+           ${thenBy === null ? tx`null` : nameExpression(tx, scope, thenBy, 'then_value')} as "thenName",
+           e.requests as "previousRequests", e.cost::text as "previousCostNanos"
+      from everything c cross join before b
+      left join shown s on true
+      left join earlier e on e.value = s.value and e.then_value = s.then_value
+     order by ${tx.unsafe(`s.${BREAKDOWN_SORTS[sort]} ${order}, s.cost desc, s.requests desc, s.value, s.then_value`)}`;
+  const { total, sums, previousSums } = rows[0]!;
   return {
-    rows: parseExactSums(rows.filter(({ value }) => value !== null).map(({ total, ...row }) => row)),
-    total: rows[0]!.total,
+    rows: parseExactSums(rows.filter(({ value }) => value !== null)).map(
+      ({ total: _, sums: _sums, previousSums: _before, previousCostNanos, ...row }) => ({
+        ...row,
+        previousCostNanos: previousCostNanos === null ? null : BigInt(previousCostNanos),
+      }),
+    ),
+    total,
+    sums: parseExactSums([sums])[0]!,
+    previousSums: previous === null ? null : parseExactSums([previousSums])[0]!,
   };
 }
 
-export function nameExpression(sql: Sql | Tx, { orgId }: UsageScope, dimension: Dimension) {
+/** `column`: of the row `s`, which holds the value. */
+export function nameExpression(
+  sql: Sql | Tx,
+  { orgId }: UsageScope,
+  dimension: Dimension,
+  column: 'value' | 'then_value' = 'value',
+) {
   const table = { project: 'projects', agent: 'agents', key: 'api_keys', provider: null, model: null, tool: null }[
     dimension
   ];
   if (table === null) return sql`null`;
-  return sql`(select n.name from ${sql(table)} n where n.id = s.value::uuid and n.org_id = ${orgId})`;
+  return sql`(select n.name from ${sql(table)} n where n.id = s.${sql(column)}::uuid and n.org_id = ${orgId})`;
 }
 
 export interface BucketSums extends UsageSums {

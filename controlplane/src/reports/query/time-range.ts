@@ -62,6 +62,22 @@ export function resolveRange({ period, start, end }: RequestedRange, nowMs: numb
 }
 
 /**
+ * The period before a range, for comparison. Within one calendar month it is the month before: all of it for a whole
+ * month, otherwise the same days of it. Else it is the same length immediately before.
+ */
+export function previousRange({ fromMs, toMs }: TimeRange): TimeRange {
+  const from = new Date(fromMs);
+  const startsMonth = from.getUTCDate() === 1 && fromMs % DAY_MS === 0;
+  const nextMonth = startOfNextUtcMonth(fromMs);
+  if (!startsMonth || toMs > nextMonth) return { fromMs: fromMs - (toMs - fromMs), toMs: fromMs };
+  const previousMonth = Date.UTC(from.getUTCFullYear(), from.getUTCMonth() - 1, 1);
+  return {
+    fromMs: previousMonth,
+    toMs: toMs === nextMonth ? fromMs : Math.min(previousMonth + (toMs - fromMs), fromMs),
+  };
+}
+
+/**
  * Range from `startTime` (inclusive) to `endTime` (exclusive), both ISO 8601; a missing bound is open. Throws {@link
  * InvalidInput}.
  */

@@ -87,7 +87,7 @@ export function scopeReportRoutes(
         response: { 200: schema.Breakdown },
       },
     },
-    async ({ actor, query }) => reports.breakdown(actor, query.by, query, parsePage(query)),
+    async ({ actor, query }) => reports.breakdown(actor, query, parsePage(query)),
   );
   app.get(
     '/v1/usage/refusals',

@@ -52,6 +52,21 @@ async function newCustomAccount(context: ExampleContext): Promise<string> {
   return (await context.owner.call('POST', '/v1/providers/accounts', account)).body.account.id;
 }
 
+/** Uses an MCP server that does not respond. */
+async function newMcpAccount(context: ExampleContext): Promise<string> {
+  const { id } = await newAgent(context);
+  const { slug, displayName } = customProvider();
+  const definition = {
+    credentials: { kind: 'api_key', fields: [{ name: 'apiKey', label: 'Token', secret: true, required: true }] },
+    origins: { default: 'http://127.0.0.1:9' },
+    inject: [{ header: 'authorization', value: 'Bearer {apiKey}' }],
+    usage: { format: 'mcp' },
+  };
+  const made = await context.owner.call('POST', '/v1/custom-providers', { slug, displayName, definition });
+  const account = { agentId: id, providerSlug: made.body.provider.slug, credentials: CREDENTIALS };
+  return (await context.owner.call('POST', '/v1/providers/accounts', account)).body.account.id;
+}
+
 export const PROVISIONING_EXAMPLES: Examples = {
   'GET /v1/agents': { prepare: async (context) => ({ query: { projectId: await newProject(context) } }) },
   'POST /v1/agents': {
@@ -148,6 +163,9 @@ export const PROVISIONING_EXAMPLES: Examples = {
   },
   'POST /v1/providers/accounts/:id/test': {
     prepare: async (context) => ({ params: { id: await newCustomAccount(context) } }),
+  },
+  'GET /v1/providers/accounts/:id/tools': {
+    prepare: async (context) => ({ params: { id: await newMcpAccount(context) } }),
   },
   'PATCH /v1/providers/accounts/:id': {
     prepare: async (context) => ({ params: { id: await newAccount(context) }, body: { allowSensitivePaths: true } }),

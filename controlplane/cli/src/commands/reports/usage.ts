@@ -27,13 +27,21 @@ import {
 import { registerUsageExportCommand } from './usage-export-of-calls.js';
 import { registerUsageCompareCommand, registerUsageSeriesCommand } from './usage-series-and-compare.js';
 
+const isSecond = (name: (typeof DIMENSIONS)[number]) => name !== 'status' && name !== 'reason';
+type SecondDimension = Exclude<(typeof DIMENSIONS)[number], 'status' | 'reason'>;
+const SECOND_DIMENSIONS = DIMENSIONS.filter(isSecond);
+
 interface UsageOptions extends UsageScopeOptions, PageOptions {
   readonly by?: (typeof DIMENSIONS)[number];
+  readonly thenBy?: SecondDimension;
+  readonly compare?: boolean;
 }
 
 export function registerUsageCommands(group: Command, tree: ProgramInterface): void {
   addPageOptions(addUsageScopeOptions(group))
     .addOption(new Option('--by <what>', 'broken down').choices(DIMENSIONS))
+    .addOption(new Option('--then-by <what>', 'and by a second one, with --by').choices(SECOND_DIMENSIONS))
+    .option('--compare', 'with the change from the previous period, with --by')
     .action(async (options: UsageOptions) => {
       const run = tree.begin();
       if (options.by === undefined) await printSummary(run, options);
@@ -83,13 +91,39 @@ const BAR_WIDTH_COLUMNS = 20;
 
 async function printBreakdown(run: Invocation, options: UsageOptions, by: (typeof DIMENSIONS)[number]): Promise<void> {
   const query = { ...(await buildUsageScopeQuery(run, options)), by, ...toPageQuery(options) };
-  const answer = await (await run.getClient()).get('/v1/usage/breakdown', { params: { query } });
+  const { thenBy, compare } = options;
+  const extra = {
+    ...(thenBy === undefined ? {} : { thenBy }),
+    ...(compare === true ? { compare: 'previous' as const } : {}),
+  };
+  const answer = await (await run.getClient()).get('/v1/usage/breakdown', {
+    params: { query: { ...query, ...extra } },
+  });
   const most = Math.max(...answer.rows.map(({ costCents }) => costCents ?? 0), Number.EPSILON);
   run.printResult(answer, () =>
     run.printTable(
       [
         { title: by.toUpperCase(), cell: ({ name, value }) => name ?? (value === '' ? 'not known' : value) },
+        ...(thenBy === undefined
+          ? []
+          : [
+              {
+                title: thenBy.toUpperCase(),
+                cell: ({ thenName = null, thenValue = '' }: { thenName?: string | null; thenValue?: string }) =>
+                  thenName ?? (thenValue === '' ? 'not known' : thenValue),
+              },
+            ]),
         { title: 'SPEND', cell: ({ costCents }) => formatOrDash(costCents, formatCents), alignRight: true },
+        ...(compare === true
+          ? [
+              {
+                title: 'BEFORE',
+                cell: ({ previous }: { previous?: { costCents: number } | undefined }) =>
+                  formatOrDash(previous?.costCents ?? null, formatCents),
+                alignRight: true,
+              },
+            ]
+          : []),
         ...(run.terminal.stdout.isTTY === true
           ? [
               {

@@ -1,6 +1,6 @@
 /** `acg accounts`: manages which providers an agent may use, and with which credentials. */
 import { type Command, Option } from 'commander';
-import { fetchAllRows } from '../../api/call-api-operation.js';
+import { fetchAllRows, type ResponseOf } from '../../api/call-api-operation.js';
 import { assertCredentialAccepted, formatCredentialTest } from '../../api/credential-test-result.js';
 import { findAgentId, requireAgentName } from '../../api/find-agent.js';
 import { isUuid, notFoundError } from '../../api/find-by-name.js';
@@ -9,9 +9,10 @@ import type { ProgramInterface } from '../../invocation/program-interface-for-co
 import { CREDENTIAL_OPTIONS, type CredentialOptions, readOptionCredentials } from '../../options/credential-options.js';
 import { choiceField, mapField, textField } from '../../options/field.js';
 import { agentIdField } from '../../options/lookup-fields.js';
-import { usage } from '../../terminal/cli-error.js';
+import { CliError, EXIT_CODES, usage } from '../../terminal/cli-error.js';
 import { formatDay } from '../../terminal/format-numbers-and-times.js';
-import type { Target } from '../descriptors/operation-target-from-arguments.js';
+import type { Column } from '../../terminal/table.js';
+import { addTarget, findTarget, type Target } from '../descriptors/operation-target-from-arguments.js';
 import { listCommand } from '../descriptors/register-list-commands.js';
 import { commandGroup, operationCommand } from '../descriptors/register-operation-commands.js';
 
@@ -73,6 +74,7 @@ export const registerAccountCommands = commandGroup(
     print: (run, result, { found }) => run.printLine(formatCredentialTest(found.providerSlug, result)),
     after: (_run, result, { found }) => assertCredentialAccepted(found.providerSlug, result),
   }),
+  registerToolsCommand,
   operationCommand({
     name: 'disconnect',
     description: 'forget what a person granted at the provider, and revoke it there',
@@ -107,6 +109,40 @@ export const registerAccountCommands = commandGroup(
     print: (run, _response, { text }) => run.printSuccess(`${text} is deleted`),
   }),
 );
+
+type Tool = ResponseOf<'GET /v1/providers/accounts/{id}/tools'>['tools'][number];
+
+const TOOL_COLUMNS: readonly Column<Tool>[] = [
+  { title: 'TOOL', cell: ({ name }) => name },
+  { title: 'POLICY', cell: ({ allowed }) => (allowed ? 'allowed' : 'denied') },
+  { title: 'PER MINUTE', cell: ({ rpm }) => (rpm === null ? '' : String(rpm)) },
+  {
+    title: 'SERVER SAYS',
+    cell: ({ readOnly, destructive }) => (readOnly === true ? 'read-only' : destructive === true ? 'destructive' : ''),
+  },
+  { title: 'TITLE', cell: ({ title, description }) => (title ?? description ?? '').slice(0, TITLE_CHARS_MAX) },
+];
+const TITLE_CHARS_MAX = 80;
+
+function registerToolsCommand(group: Command, { begin }: ProgramInterface): void {
+  const command = group
+    .command('tools')
+    .description('list the tools of its MCP server, and which of them the agent may call');
+  addTarget(command, ACCOUNT);
+  command.option('--refresh', 'ask the server again');
+  command.action(async () => {
+    const run = begin();
+    const { found } = await findTarget(command, run, ACCOUNT);
+    const { refresh } = command.opts<{ readonly refresh?: true }>();
+    const client = await run.getClient();
+    const answer = await client.get('/v1/providers/accounts/{id}/tools', {
+      params: { path: { id: found.id }, query: omitUndefined({ refresh }) },
+    });
+    run.printResult(answer, () => run.printTable(TOOL_COLUMNS, answer.tools));
+    if (answer.truncated) run.printNote('the server has more tools');
+    if (answer.problem !== null) throw new CliError(EXIT_CODES.failed, answer.problem);
+  });
+}
 
 interface AddOptions extends CredentialOptions {
   readonly agent?: string;

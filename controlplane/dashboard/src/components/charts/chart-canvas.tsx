@@ -1,5 +1,5 @@
 /** The canvas of a chart, in its own module so that the chart library is loaded only where a chart is shown. */
-import { useComputedColorScheme } from '@mantine/core';
+import { Box, useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
@@ -9,7 +9,9 @@ import { type ChartProps, colorOf } from './chart-props-and-colors.js';
 /** Colours of axes and grid; the library's default is black in both themes. */
 const AXIS_COLORS = { light: '#495057', dark: '#b8b8b8' } as const;
 const GRID_COLORS = { light: '#e9ecef', dark: '#3b3b3b' } as const;
-const AXIS_WIDTH = 72;
+/** Pixels between the cursor and the tooltip. */
+const TOOLTIP_GAP = 12;
+const AXIS_WIDTH = 48;
 /** Width of one character of the axes' font, with the space around the label. */
 const CHARACTER_WIDTH = 8;
 const AXIS_HEIGHT = 28;
@@ -31,10 +33,11 @@ export function ChartCanvas({
   axis: formatTick = format,
   kind = 'bars',
   height,
+  onBucket,
 }: ChartProps & { readonly height: number }) {
   const container = useRef<HTMLDivElement>(null);
   const scheme = useComputedColorScheme('light');
-  const [hoveredIndex, setHoveredIndex] = useState<number | null>(null);
+  const [hovered, setHovered] = useState<{ readonly index: number; readonly left: number } | null>(null);
   useEffect(() => {
     const element = container.current;
     if (element === null) return;
@@ -86,7 +89,15 @@ export function ChartCanvas({
           {},
           ...plottedValues.map((_, i) => seriesStyle(colorOf(series, series.length - 1 - i), kind, buckets.length)),
         ],
-        hooks: { setCursor: [({ cursor }) => setHoveredIndex(cursor.idx ?? null)] },
+        hooks: {
+          setCursor: [
+            ({ cursor, bbox }) => {
+              const index = cursor.idx ?? null;
+              const left = (cursor.left ?? 0) + bbox.left / devicePixelRatio;
+              setHovered(index === null || (cursor.left ?? -1) < 0 ? null : { index, left });
+            },
+          ],
+        },
       },
       [
         buckets.map((bucket) => bucketStartMs(bucket) / 1_000),
@@ -101,18 +112,43 @@ export function ChartCanvas({
       plot.destroy();
     };
   }, [buckets, height, interval, kind, scheme, series, formatTick]);
-  const bucket = hoveredIndex === null ? undefined : buckets[hoveredIndex];
+  const bucket = hovered === null ? undefined : buckets[hovered.index];
+  const width = container.current?.clientWidth ?? 0;
   return (
     <figure style={{ margin: 0, position: 'relative' }}>
-      <div ref={container} role="img" aria-label={`${title}. The table shows the same figures.`} />
-      {bucket !== undefined && hoveredIndex !== null && (
-        <figcaption className="acg-chart-tooltip acg-tabular-numbers" aria-hidden>
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: the fields of the time do the same by keyboard */}
+      <div
+        ref={container}
+        role="img"
+        aria-label={`${title}. The table shows the same figures.`}
+        style={onBucket === undefined ? {} : { cursor: 'pointer' }}
+        onClick={() => bucket !== undefined && onBucket?.(bucket)}
+      />
+      {bucket !== undefined && hovered !== null && (
+        <figcaption
+          className="acg-chart-tooltip acg-tabular-numbers"
+          aria-hidden
+          // Beside the cursor, on the side with more room.
+          style={
+            hovered.left > width / 2
+              ? { right: width - hovered.left + TOOLTIP_GAP }
+              : { left: hovered.left + TOOLTIP_GAP }
+          }
+        >
           <strong>{formatBucket(bucketStartMs(bucket), interval)}</strong>
-          {series.map(({ label, values }) => (
-            <span key={label}>
-              {label}: {format(values[hoveredIndex] ?? 0)}
-            </span>
-          ))}
+          {kind === 'bars' && series.length > 1 && (
+            <span>Total: {format(series.reduce((sum, { values }) => sum + (values[hovered.index] ?? 0), 0))}</span>
+          )}
+          {series
+            .map(({ label, values }, i) => ({ label, value: values[hovered.index] ?? 0, color: colorOf(series, i) }))
+            .filter(({ value }) => value !== 0 || series.length === 1)
+            .toSorted((a, b) => b.value - a.value)
+            .map(({ label, value, color }) => (
+              <span key={label}>
+                <Box component="span" display="inline-block" w={8} h={8} mr={6} bg={color} bdrs={2} />
+                {label}: {format(value)}
+              </span>
+            ))}
         </figcaption>
       )}
     </figure>

@@ -22,6 +22,10 @@ export interface ChartProps {
   readonly axis?: (value: number, step: number) => string;
   /** Bars for sums, a line for levels, e.g. a latency. */
   readonly kind?: 'bars' | 'line';
+  /** Pixels. */
+  readonly height?: number;
+  /** A click on the bars of a bucket. */
+  readonly onBucket?: (bucket: string) => void;
 }
 
 export const FAILED_COLOR = '#e03131';

@@ -14,7 +14,7 @@ const Canvas = lazyComponent(
 );
 
 export function TimeSeriesChart(props: ChartProps) {
-  const { title, buckets, interval, series, format, stale = false } = props;
+  const { title, buckets, interval, series, format, stale = false, height = CHART_HEIGHT } = props;
   const [asTable, setAsTable] = useState(false);
   const empty = series.every(({ values }) => values.every((value) => value === 0));
   return (
@@ -67,7 +67,7 @@ export function TimeSeriesChart(props: ChartProps) {
       )}
       {!empty && !asTable && (
         <>
-          <Canvas {...props} height={CHART_HEIGHT} />
+          <Canvas {...props} height={height} />
           <Group gap="md" mt="sm">
             {series.length > 1 &&
               series.map(({ label }, i) => (

@@ -1,7 +1,13 @@
-/** Selects a period until now, or a custom range of UTC days. */
-import { Group, SegmentedControl } from '@mantine/core';
-import { DateRangeInputs } from './date-range-inputs.js';
-import { PERIODS, type Period, parsePeriod } from './period-control.js';
+/** Selects a period until now, a calendar month, or a custom range of UTC days. */
+import { Group, NativeSelect, Skeleton } from '@mantine/core';
+import { lazyComponent } from '../layout/lazy-component-no-suspense-delay.js';
+import { dayRangePresets, monthBefore, thisMonth } from './day-ranges.js';
+import { type Period, parsePeriod } from './period-control.js';
+
+const DateRangePicker = lazyComponent(
+  async () => (await import('./date-range-picker.js')).DateRangePicker,
+  <Skeleton h={36} w={230} />,
+);
 
 /** Default URL values; spread into the defaults of a screen. */
 export const TIME_RANGE_DEFAULTS = { period: '7d', start: '', end: '' };
@@ -9,12 +15,20 @@ type TimeRangeValues = Readonly<Record<keyof typeof TIME_RANGE_DEFAULTS, string>
 
 /** Value of `period` for a custom range. */
 const DAYS = 'days';
+const MONTHS = { month: (nowMs: number) => thisMonth(nowMs), 'last-month': (nowMs: number) => monthBefore(nowMs) };
 const DAY_PATTERN = /^\d{4}-\d\d-\d\d$/;
-const DAY_CHARS = 10;
-const MONTH_CHARS = 7;
 
-const today = (): string => new Date().toISOString().slice(0, DAY_CHARS);
-const firstOfMonth = (): string => `${today().slice(0, MONTH_CHARS)}-01`;
+const OPTIONS = [
+  { value: '24h', label: 'Last 24 hours' },
+  { value: '7d', label: 'Last 7 days' },
+  { value: '30d', label: 'Last 30 days' },
+  { value: '90d', label: 'Last 90 days' },
+  { value: 'month', label: 'This month' },
+  { value: 'last-month', label: 'Last month' },
+  { value: DAYS, label: 'Custom days' },
+];
+
+const isMonth = (period: string): period is keyof typeof MONTHS => Object.hasOwn(MONTHS, period);
 
 /** Converts URL values to query parameters of reports; invalid days are dropped. */
 export function parseTimeRange({
@@ -22,8 +36,12 @@ export function parseTimeRange({
   start,
   end,
 }: TimeRangeValues): { period: Period } | { start: string; end?: string } {
+  if (isMonth(period)) return MONTHS[period](Date.now());
   if (period !== DAYS) return { period: parsePeriod(period) };
-  return { start: DAY_PATTERN.test(start) ? start : firstOfMonth(), ...(DAY_PATTERN.test(end) ? { end } : {}) };
+  return {
+    start: DAY_PATTERN.test(start) ? start : thisMonth(Date.now()).start,
+    ...(DAY_PATTERN.test(end) ? { end } : {}),
+  };
 }
 
 interface TimeRangeControlProps {
@@ -32,22 +50,31 @@ interface TimeRangeControlProps {
 }
 
 export function TimeRangeControl({ values, onChange }: TimeRangeControlProps) {
-  const days = values.period === DAYS;
+  const { period, start, end } = values;
+  const days = period === DAYS;
   return (
     <Group gap="sm" align="flex-end">
-      <SegmentedControl
-        aria-label="Period"
-        data={[...PERIODS, { value: DAYS, label: 'Custom' }]}
-        value={days ? DAYS : parsePeriod(values.period)}
-        onChange={(period) =>
+      <NativeSelect
+        label="Period"
+        data={OPTIONS}
+        value={days || isMonth(period) ? period : parsePeriod(period)}
+        onChange={({ currentTarget: { value } }) =>
           onChange(
-            period === DAYS
-              ? { period, start: firstOfMonth(), end: today() }
-              : { period, start: TIME_RANGE_DEFAULTS.start, end: TIME_RANGE_DEFAULTS.end },
+            value === DAYS
+              ? { period: DAYS, ...thisMonth(Date.now()) }
+              : { period: value, start: TIME_RANGE_DEFAULTS.start, end: TIME_RANGE_DEFAULTS.end },
           )
         }
       />
-      {days && <DateRangeInputs start={values.start} end={values.end} zone="(UTC)" onChange={onChange} />}
+      {days && (
+        <DateRangePicker
+          label="Days (UTC)"
+          start={start}
+          end={end}
+          presets={dayRangePresets(Date.now())}
+          onChange={onChange}
+        />
+      )}
     </Group>
   );
 }

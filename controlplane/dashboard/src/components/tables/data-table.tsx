@@ -1,7 +1,7 @@
 /**
  * A list of the API: a table, or cards on small screens. It shows its own loading, error, no-match and empty states.
  */
-import { Button, Card, Group, Pagination, ScrollArea, Skeleton, Stack, Table, Text } from '@mantine/core';
+import { Button, Card, Group, NativeSelect, Pagination, ScrollArea, Skeleton, Stack, Table, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
@@ -11,6 +11,7 @@ import { EmptyState } from '../feedback/empty-state.js';
 import { ErrorAlert } from '../feedback/error-alert.js';
 import { staleProps } from '../feedback/stale-props.js';
 import { useListFocusOnRowRemoval } from '../focus/use-list-focus-on-row-removal.js';
+import { HeaderCell, type Sorting } from './header-cell.js';
 
 export interface Column<Row> {
   readonly header: string;
@@ -19,6 +20,8 @@ export interface Column<Row> {
   readonly numeric?: boolean;
   /** Shown only on wide screens. */
   readonly wideOnly?: boolean;
+  /** Value of `Sorting.sort` for this column; without it the column cannot be sorted. */
+  readonly sortKey?: string;
 }
 
 interface Paging {
@@ -49,7 +52,12 @@ interface DataTableProps<Data, Row> {
   /** Address of a row's page. */
   readonly href?: (row: Row) => string;
   readonly paging?: (data: Data) => Paging;
+  /** Rows of one line, and a head that stays at the top of the window. */
+  readonly isDense?: boolean;
   readonly selection?: Selection<Row>;
+  readonly sorting?: Sorting;
+  /** Cells of the last line, by the header of their column, e.g. totals. */
+  readonly footer?: (data: Data) => Readonly<Record<string, ReactNode>>;
   readonly filtered?: boolean;
   readonly onClearFilters?: () => void;
   /** Text for filtered lists without a match, where the search does not cover all rows. */
@@ -88,7 +96,12 @@ export function DataTable<Data, Row>(props: DataTableProps<Data, Row>) {
   return (
     <Stack gap="sm" {...focusStays}>
       {query.error !== null && <ErrorAlert error={query.error} onRetry={query.refetch} />}
-      <Card p={0} aria-busy={query.isFetching} {...staleProps(query.isPlaceholderData)}>
+      <Card
+        p={0}
+        {...(props.isDense === true ? { className: 'acg-dense-card' } : {})}
+        aria-busy={query.isFetching}
+        {...staleProps(query.isPlaceholderData)}
+      >
         {list.length === 0 && filtered && (
           <EmptyState
             title={props.nothingMatches ?? 'Nothing matches these filters'}
@@ -103,7 +116,11 @@ export function DataTable<Data, Row>(props: DataTableProps<Data, Row>) {
         )}
         {list.length === 0 && !filtered && empty}
         {list.length > 0 &&
-          (narrow ? <CardsView {...props} list={list} /> : <TableView {...props} list={list} columns={columns} />)}
+          (narrow ? (
+            <CardsView {...props} list={list} footerCells={props.footer?.(data) ?? null} />
+          ) : (
+            <TableView {...props} list={list} columns={columns} footerCells={props.footer?.(data) ?? null} />
+          ))}
       </Card>
       {paging !== undefined && list.length > 0 && <PagingBar {...paging} shown={list.length} label={props.label} />}
     </Stack>
@@ -118,13 +135,26 @@ const LoadingRows = ({ label }: { readonly label: string }) => (
   </Stack>
 );
 
-type ListProps<Data, Row> = DataTableProps<Data, Row> & { readonly list: readonly Row[] };
+type ListProps<Data, Row> = DataTableProps<Data, Row> & {
+  readonly list: readonly Row[];
+  readonly footerCells: Readonly<Record<string, ReactNode>> | null;
+};
 
-function TableView<Data, Row>({ label, list, columns, rowKey, href, selection }: ListProps<Data, Row>) {
+function TableView<Data, Row>({
+  label,
+  list,
+  columns,
+  rowKey,
+  href,
+  selection,
+  sorting,
+  footerCells,
+  isDense = false,
+}: ListProps<Data, Row>) {
   const [, navigate] = useLocation();
   return (
-    <ScrollArea type="auto" tabIndex={-1} viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': label }}>
-      <Table className="acg-table" verticalSpacing="sm" horizontalSpacing="md" aria-label={label}>
+    <TableRegion label={label} isDense={isDense}>
+      <Table className="acg-table" verticalSpacing={isDense ? 6 : 'sm'} horizontalSpacing="md" aria-label={label}>
         <Table.Thead>
           <Table.Tr>
             {selection !== undefined && (
@@ -132,10 +162,13 @@ function TableView<Data, Row>({ label, list, columns, rowKey, href, selection }:
                 <SelectAllCheckbox label={label} list={list} selection={selection} />
               </Table.Th>
             )}
-            {columns.map(({ header, numeric }) => (
-              <Table.Th key={header} ta={numeric === true || header === ACTIONS_HEADER ? 'right' : 'left'}>
-                {header}
-              </Table.Th>
+            {columns.map((column) => (
+              <HeaderCell
+                key={column.header}
+                {...column}
+                isRight={column.numeric === true || column.header === ACTIONS_HEADER}
+                sorting={sorting}
+              />
             ))}
           </Table.Tr>
         </Table.Thead>
@@ -172,10 +205,42 @@ function TableView<Data, Row>({ label, list, columns, rowKey, href, selection }:
             </Table.Tr>
           ))}
         </Table.Tbody>
+        {footerCells !== null && (
+          <Table.Tfoot>
+            <Table.Tr>
+              {selection !== undefined && <Table.Td />}
+              {columns.map(({ header, numeric }) => (
+                <Table.Th
+                  key={header}
+                  ta={numeric === true ? 'right' : 'left'}
+                  className="acg-table-total acg-tabular-numbers"
+                >
+                  {footerCells[header]}
+                </Table.Th>
+              ))}
+            </Table.Tr>
+          </Table.Tfoot>
+        )}
       </Table>
-    </ScrollArea>
+    </TableRegion>
   );
 }
+
+interface TableRegionProps {
+  readonly label: string;
+  readonly isDense: boolean;
+  readonly children: ReactNode;
+}
+
+/** A head can only stick to the window where no scroll area is between. */
+const TableRegion = ({ label, isDense, children }: TableRegionProps) =>
+  isDense ? (
+    <section aria-label={label}>{children}</section>
+  ) : (
+    <ScrollArea type="auto" tabIndex={-1} viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': label }}>
+      {children}
+    </ScrollArea>
+  );
 
 interface RowCheckboxProps<Row> {
   readonly row: Row;
@@ -214,38 +279,78 @@ function SelectAllCheckbox<Row>({ label, list, selection }: SelectAllCheckboxPro
   );
 }
 
-function CardsView<Data, Row>({ label, list, columns, rowKey, href, selection }: ListProps<Data, Row>) {
+function CardsView<Data, Row>({
+  label,
+  list,
+  columns,
+  rowKey,
+  href,
+  selection,
+  sorting,
+  footerCells,
+}: ListProps<Data, Row>) {
+  const sortable = columns.filter(({ sortKey }) => sortKey !== undefined);
   const [title, ...others] = columns;
   return (
-    <ul className="acg-plain-list" aria-label={label}>
-      {list.map((row) => (
-        <li className="acg-card-list-item" key={rowKey(row)}>
-          <Group gap="sm" mb="xs" wrap="nowrap" align="flex-start">
-            {selection !== undefined && <RowCheckbox row={row} selection={selection} />}
-            <Text component="div" size="sm" fw={600} className="acg-break-anywhere">
-              {href === undefined ? title?.cell(row) : <RowLink to={href(row)}>{title?.cell(row)}</RowLink>}
-            </Text>
-          </Group>
-          <Stack gap={6}>
-            {others
-              .filter(({ header, cell }) => header !== ACTIONS_HEADER || cell(row) !== false)
-              .map(({ header, cell, numeric }) => (
-                <Group key={header} justify="space-between" align="flex-start" wrap="nowrap" gap="md">
-                  <span className="acg-label">{header}</span>
-                  <Text
-                    component="div"
-                    size="sm"
-                    ta="right"
-                    className={`acg-break-anywhere${numeric === true ? ' acg-tabular-numbers' : ''}`}
-                  >
-                    {cell(row)}
-                  </Text>
-                </Group>
-              ))}
-          </Stack>
-        </li>
-      ))}
-    </ul>
+    <>
+      {sorting !== undefined && sortable.length > 0 && (
+        <NativeSelect
+          label="Sort by"
+          p="md"
+          pb={0}
+          data={sortable.map(({ sortKey, header }) => ({ value: sortKey!, label: header }))}
+          value={sorting.sort}
+          onChange={({ currentTarget: { value } }) =>
+            sorting.onSort(value, sortable.find(({ sortKey }) => sortKey === value)?.numeric === true ? 'desc' : 'asc')
+          }
+        />
+      )}
+      <ul className="acg-plain-list" aria-label={label}>
+        {list.map((row) => (
+          <li className="acg-card-list-item" key={rowKey(row)}>
+            <Group gap="sm" mb="xs" wrap="nowrap" align="flex-start">
+              {selection !== undefined && <RowCheckbox row={row} selection={selection} />}
+              <Text component="div" size="sm" fw={600} className="acg-break-anywhere">
+                {href === undefined ? title?.cell(row) : <RowLink to={href(row)}>{title?.cell(row)}</RowLink>}
+              </Text>
+            </Group>
+            <Stack gap={6}>
+              {others
+                .filter(({ header, cell }) => header !== ACTIONS_HEADER || cell(row) !== false)
+                .map(({ header, cell, numeric }) => (
+                  <Group key={header} justify="space-between" align="flex-start" wrap="nowrap" gap="md">
+                    <span className="acg-label">{header}</span>
+                    <Text
+                      component="div"
+                      size="sm"
+                      ta="right"
+                      className={`acg-break-anywhere${numeric === true ? ' acg-tabular-numbers' : ''}`}
+                    >
+                      {cell(row)}
+                    </Text>
+                  </Group>
+                ))}
+            </Stack>
+          </li>
+        ))}
+        {footerCells !== null && (
+          <li className="acg-card-list-item">
+            <Stack gap={6}>
+              {columns
+                .filter(({ header }) => footerCells[header] !== undefined)
+                .map(({ header }) => (
+                  <Group key={header} justify="space-between" wrap="nowrap" gap="md">
+                    <span className="acg-label">{header}</span>
+                    <Text component="div" size="sm" fw={600} ta="right" className="acg-tabular-numbers">
+                      {footerCells[header]}
+                    </Text>
+                  </Group>
+                ))}
+            </Stack>
+          </li>
+        )}
+      </ul>
+    </>
   );
 }
 

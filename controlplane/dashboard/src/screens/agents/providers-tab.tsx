@@ -23,16 +23,19 @@ import {
 } from '../../resources/agent-account-and-key-hooks.js';
 import { useRemoveAccount, useTestAccount } from '../../resources/provider-account-mutations.js';
 import { AccountPermissionsDialog } from './account-permissions-dialog.js';
+import { AccountToolsDialog } from './account-tools-dialog.js';
 
 export function ProvidersTab({ agent }: { readonly agent: Agent }) {
   const accounts = useAgentAccounts(agent.id);
   const providers = useProviders();
   const [adding, dialog] = useDisclosure(false);
   const [removing, setRemoving] = useState<{ readonly id: string; readonly providerSlug: string } | null>(null);
+  const [toolsOf, setToolsOf] = useState<{ readonly id: string; readonly providerSlug: string } | null>(null);
   const [permitting, setPermitting] = useState<NonNullable<typeof accounts.data>[number] | null>(null);
   const test = useTestAccount();
   const removeAccount = useRemoveAccount();
   const nameOf = (slug: string) => providers.data?.find((provider) => provider.slug === slug)?.displayName ?? slug;
+  const isMcpServer = (slug: string) => providers.data?.find((one) => one.slug === slug)?.usageFormat === 'mcp';
   const button = (
     <RoleGuardedButton requiredRole="admin" leftSection={<Plus size={16} aria-hidden />} onClick={dialog.open}>
       Add provider
@@ -73,6 +76,11 @@ export function ProvidersTab({ agent }: { readonly agent: Agent }) {
             header: 'Actions',
             cell: (account) => (
               <Group gap="xs" justify="flex-end" wrap="nowrap">
+                {isMcpServer(account.providerSlug) && (
+                  <Button size="compact-sm" variant="default" onClick={() => setToolsOf(account)}>
+                    Tools
+                  </Button>
+                )}
                 <RoleGuardedButton
                   requiredRole="admin"
                   size="compact-sm"
@@ -113,6 +121,14 @@ export function ProvidersTab({ agent }: { readonly agent: Agent }) {
       <Modal opened={adding} onClose={dialog.close} title="Add provider">
         <AddProviderForm agentId={agent.id} onDone={dialog.close} />
       </Modal>
+      {toolsOf !== null && (
+        <AccountToolsDialog
+          account={{ ...toolsOf, agentId: agent.id }}
+          name={nameOf(toolsOf.providerSlug)}
+          accountSlugs={(accounts.data ?? []).map(({ providerSlug }) => providerSlug)}
+          onClose={() => setToolsOf(null)}
+        />
+      )}
       {permitting !== null && (
         <AccountPermissionsDialog
           account={permitting}

@@ -1,10 +1,12 @@
 /** Filters of the calls; their state is in the URL. */
-import { Button, Group, NativeSelect, TextInput } from '@mantine/core';
+import { Group, NativeSelect, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Search } from 'lucide-react';
 import { api } from '../../api/api-client.js';
 import { AgentSelect } from '../../components/forms/agent-select.js';
 import { redactTokensInText } from '../../components/forms/redact-tokens-in-text.js';
+import { formatLocalTimeInput } from '../../format/format.js';
+import { useProjects } from '../../resources/agent-account-and-key-hooks.js';
 import type { CallFilters } from './fetch-calls-and-format-fields.js';
 
 const STATUSES = [
@@ -14,19 +16,50 @@ const STATUSES = [
   { value: '5xx', label: '5xx: failed' },
 ];
 
+/** US cents. */
+const COSTS = [
+  { value: '', label: 'Any cost' },
+  { value: '1', label: 'from $0.01' },
+  { value: '10', label: 'from $0.10' },
+  { value: '100', label: 'from $1' },
+  { value: '1000', label: 'from $10' },
+];
+
+interface InstantInputProps {
+  readonly label: string;
+  /** ISO instant, in the address; empty: none. */
+  readonly value: string;
+  readonly onChange: (iso: string) => void;
+}
+
+/** The user chooses a local time; the address gets the instant. */
+function InstantInput({ label, value, onChange }: InstantInputProps) {
+  const ms = Date.parse(value);
+  return (
+    <TextInput
+      label={label}
+      type="datetime-local"
+      value={Number.isNaN(ms) ? '' : formatLocalTimeInput(new Date(ms))}
+      onChange={({ currentTarget }) => {
+        const chosen = Date.parse(currentTarget.value);
+        onChange(Number.isNaN(chosen) ? '' : new Date(chosen).toISOString());
+      }}
+    />
+  );
+}
+
 interface CallFilterBarProps {
   readonly values: CallFilters;
   readonly onChange: (changes: Partial<CallFilters>, options?: { readonly replace?: boolean }) => void;
-  readonly onClear: () => void;
-  readonly filtered: boolean;
 }
 
-export function CallFilterBar({ values, onChange, onClear, filtered }: CallFilterBarProps) {
+export function CallFilterBar({ values, onChange }: CallFilterBarProps) {
   const providers = useQuery({
     queryKey: ['providers'],
     queryFn: () => api.get('/v1/providers', { params: { query: { limit: 100 } } }),
     staleTime: 60_000,
   });
+  const projects = useProjects();
   const known = providers.data?.providers.map(({ slug, displayName }) => ({ value: slug, label: displayName })) ?? [];
   const others =
     values.provider === '' || known.some(({ value }) => value === values.provider)
@@ -63,23 +96,25 @@ export function CallFilterBar({ values, onChange, onClear, filtered }: CallFilte
         value={STATUSES.some(({ value }) => value === values.status) ? values.status : ''}
         onChange={(event) => onChange({ status: event.currentTarget.value })}
       />
-      <TextInput
-        label="From"
-        type="datetime-local"
-        value={values.from}
-        onChange={(event) => onChange({ from: event.currentTarget.value })}
+      <NativeSelect
+        label="Project"
+        w={160}
+        data={[
+          { value: '', label: 'Any project' },
+          ...(projects.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
+        ]}
+        value={values.project}
+        onChange={(event) => onChange({ project: event.currentTarget.value })}
       />
-      <TextInput
-        label="To"
-        type="datetime-local"
-        value={values.to}
-        onChange={(event) => onChange({ to: event.currentTarget.value })}
+      <NativeSelect
+        label="Cost"
+        w={130}
+        data={COSTS}
+        value={COSTS.some(({ value }) => value === values.minCost) ? values.minCost : ''}
+        onChange={(event) => onChange({ minCost: event.currentTarget.value })}
       />
-      {filtered && (
-        <Button variant="subtle" onClick={onClear}>
-          Clear filters
-        </Button>
-      )}
+      <InstantInput label="From" value={values.from} onChange={(from) => onChange({ from })} />
+      <InstantInput label="To" value={values.to} onChange={(to) => onChange({ to })} />
     </Group>
   );
 }

@@ -1,16 +1,20 @@
 /** The Calls page: a live list or pages of all agents' calls, with their details. No bodies are stored. */
-import { Button, Code, Group, Text } from '@mantine/core';
-import { Pause, Play } from 'lucide-react';
+import { Box, Button, Code, Group, Text } from '@mantine/core';
+import { Download, Pause, Play } from 'lucide-react';
 import { CallStatusBadge } from '../../components/feedback/call-status-badge.js';
 import { EmptyState } from '../../components/feedback/empty-state.js';
 import { StatusBadge } from '../../components/feedback/status-badge.js';
 import { PageHeader } from '../../components/layout/page-header.js';
 import { DataTable } from '../../components/tables/data-table.js';
-import { formatLocalTimeInput, formatUsd } from '../../format/format.js';
+import { FilterChips } from '../../components/tables/filter-chips.js';
+import { formatUsd } from '../../format/format.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
 import { providerLabel } from '../../messages/provider-labels.js';
+import { useCallChips } from './call-chips.js';
+import { saveCallsCsv } from './call-csv.js';
 import { CallDrawer } from './call-drawer.js';
 import { CallFilterBar } from './call-filters.js';
+import { CallHistogram } from './call-histogram.js';
 import { CallTime } from './call-time.js';
 import {
   type CallRow,
@@ -28,6 +32,7 @@ export function CallsPage() {
   const { query, waitSeconds, hiddenCount, isPaused } = useLiveOrPagedCalls(values, live);
   const searchedFrom = query.data?.searchedFrom ?? null;
   const filtered = Object.keys(toApiFilters(values)).length > 0;
+  const chips = useCallChips(values, query.data?.logs ?? [], set);
   const clear = (): void => {
     const { live: _live, call: _call, ...filters } = DEFAULT_CALL_FILTERS;
     set(filters);
@@ -38,16 +43,38 @@ export function CallsPage() {
         title="Calls"
         description="Every call that the gateway forwarded. Prompts and responses are not stored."
         actions={
-          <Button
-            variant="default"
-            leftSection={live ? <Pause size={14} aria-hidden /> : <Play size={14} aria-hidden />}
-            onClick={() => set({ live: live ? 'off' : 'on' })}
-          >
-            {live ? 'Pause' : 'Live'}
-          </Button>
+          <Group gap="sm">
+            <Button
+              variant="default"
+              leftSection={<Download size={14} aria-hidden />}
+              onClick={() => saveCallsCsv(query.data?.logs ?? [])}
+              title="The calls that the list shows"
+            >
+              Export list as CSV
+            </Button>
+            <Button
+              variant="default"
+              leftSection={live ? <Pause size={14} aria-hidden /> : <Play size={14} aria-hidden />}
+              onClick={() => set({ live: live ? 'off' : 'on' })}
+            >
+              {live ? 'Pause' : 'Live'}
+            </Button>
+          </Group>
         }
       />
-      <CallFilterBar values={values} onChange={set} onClear={clear} filtered={filtered} />
+      <CallFilterBar values={values} onChange={set} />
+      <FilterChips chips={chips} onClear={clear} />
+      {!live && (
+        <Box mb="md">
+          <CallHistogram
+            agentId={values.agent}
+            projectId={values.project}
+            from={values.from}
+            to={values.to}
+            onSelect={(from, to) => set({ from, to, live: 'off' })}
+          />
+        </Box>
+      )}
       <Group gap="md" mb="xs" mih={24} role="status" aria-live="polite">
         <Text size="sm" c="dimmed" component="div">
           <StatusBadge tone={live && !isPaused ? 'success' : 'neutral'}>
@@ -64,13 +91,12 @@ export function CallsPage() {
         <SearchLimitNotice
           at={searchedFrom}
           found={query.data?.logs.length ?? 0}
-          onSearchOlder={() =>
-            set({ live: 'off', to: formatLocalTimeInput(new Date(searchedFrom), 'millisecond'), page: 1 })
-          }
+          onSearchOlder={() => set({ live: 'off', to: searchedFrom, page: 1 })}
         />
       )}
       <DataTable
         label="Calls"
+        isDense
         query={query}
         rows={(data) => data.logs}
         rowKey={({ id }) => id}
@@ -100,25 +126,27 @@ export function CallsPage() {
           {
             header: 'Agent',
             cell: ({ agentName, agentId }) => (
-              <span className="acg-name">{agentName ?? <Code>{agentId.slice(0, 8)}</Code>}</span>
+              <span className="acg-name">{agentName ?? <Code>{agentId.slice(-8)}</Code>}</span>
             ),
           },
           {
             header: 'Call',
             cell: ({ method, path, providerSlug }) => (
-              <Text
-                size="sm"
-                span
-                className="acg-break-anywhere acg-call-path"
-                lineClamp={2}
-                title={`${method} ${path}`}
-              >
+              <Text size="sm" span className="acg-call-path acg-one-line" title={`${method} ${path}`}>
                 {providerLabel(providerSlug)} <Code>{method}</Code> {path}
               </Text>
             ),
           },
           { header: 'Status', cell: CallStatusBadge },
-          { header: 'Model', cell: ({ model }) => model ?? '–', wideOnly: true },
+          {
+            header: 'Model',
+            cell: ({ model }) => (
+              <span className="acg-one-line acg-model" title={model ?? ''}>
+                {model ?? '–'}
+              </span>
+            ),
+            wideOnly: true,
+          },
           { header: 'Tokens in → out', numeric: true, cell: formatTokens },
           { header: 'Cost', numeric: true, cell: (call) => formatUsd(costUsdOf(call)) },
           { header: 'Duration', numeric: true, cell: formatLatency },

@@ -12,10 +12,13 @@ const SEARCH_REQUESTS_MAX = 20;
 
 export const DEFAULT_CALL_FILTERS = {
   agent: '',
+  project: '',
   provider: '',
   model: '',
   status: '',
   key: '',
+  /** US cents. */
+  minCost: '',
   search: '',
   from: '',
   to: '',
@@ -30,17 +33,22 @@ export type CallFilters = typeof DEFAULT_CALL_FILTERS;
 export type CallPage = Awaited<ReturnType<typeof fetchNewestCalls>>;
 export type CallRow = CallPage['logs'][number];
 
-/** Converts the local time of an input to an ISO time. */
-const parseLocalTime = (local: string): string | null => {
-  const ms = Date.parse(local);
+/**
+ * Times in the address are instants in UTC, so that a link shows the same calls in every time zone. Text without a zone,
+ * which older links have, is read as local time.
+ */
+const parseInstant = (text: string): string | null => {
+  const ms = Date.parse(text);
   return Number.isNaN(ms) ? null : new Date(ms).toISOString();
 };
 
 /** Returns only the filters that are set. */
-export function toApiFilters({ agent, provider, model, status, key, search, from, to }: CallFilters) {
-  const [startTime, endTime] = [parseLocalTime(from), parseLocalTime(to)];
+export function toApiFilters({ agent, project, provider, model, status, key, minCost, search, from, to }: CallFilters) {
+  const [startTime, endTime] = [parseInstant(from), parseInstant(to)];
   return {
     ...(agent === '' ? {} : { agentId: agent }),
+    ...(project === '' ? {} : { projectId: project }),
+    ...(minCost === '' || !Number.isFinite(Number(minCost)) ? {} : { minCost: Number(minCost) }),
     ...(provider === '' ? {} : { provider }),
     ...(model === '' ? {} : { model }),
     ...(status === '' ? {} : { status }),

@@ -5,10 +5,10 @@ import { PageHeader } from '../../components/layout/page-header.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
 import { AccountsTab } from './accounts-tab.js';
 import { BreakersTab } from './breakers-tab.js';
-import { CatalogueTab } from './catalogue-tab.js';
 import { ReenterCredentialsAlert } from './reenter-credentials-alert.js';
 import { SharedCredentialsTab } from './shared-credentials-tab.js';
 
+const CatalogueTab = lazyComponent(async () => (await import('./catalogue-tab.js')).CatalogueTab, <Skeleton h={320} />);
 const PricesTab = lazyComponent(async () => (await import('./prices-tab.js')).PricesTab, <Skeleton h={320} />);
 
 const DEFAULTS = { tab: 'accounts', project: '', status: '', credential: '', model: '', source: '', page: 1 };

@@ -16,6 +16,12 @@ export type Grouping = (typeof GROUPINGS)[number]['value'];
 export const parseGrouping = (text: string): Grouping =>
   GROUPINGS.find(({ value }) => value === text)?.value ?? 'provider';
 
+/** Null: one dimension only. */
+export const parseSecondGrouping = (text: string, by: Grouping): Exclude<Grouping, 'status'> | null => {
+  const found = GROUPINGS.find(({ value }) => value === text)?.value;
+  return found === undefined || found === 'status' || found === by ? null : found;
+};
+
 interface UsageTotals {
   readonly requests: number | null;
   readonly tokensIn: number | null;
@@ -48,7 +54,7 @@ export function groupLabel(by: Grouping, value: string, name: string | null): st
   if (name !== null && name !== '') return name;
   if (NIL_ID.test(value)) return by === 'model' || by === 'tool' ? `no ${by}` : 'unknown';
   if (by === 'provider') return providerLabel(value);
-  return by === 'agent' || by === 'project' || by === 'key' ? `deleted (${value.slice(0, SHORT)})` : value;
+  return by === 'agent' || by === 'project' || by === 'key' ? `deleted (${value.slice(-SHORT)})` : value;
 }
 
 /** Query parameters shared by all reports of the page. */

@@ -2,59 +2,99 @@
 import { Anchor } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import { api } from '../../api/api-client.js';
 import { EmptyState } from '../../components/feedback/empty-state.js';
 import { type Column, DataTable } from '../../components/tables/data-table.js';
-import { formatCount, formatMilliseconds, formatUsd, NO_VALUE } from '../../format/format.js';
+import { formatCount, formatMilliseconds, formatPercent, formatUsd, NO_VALUE } from '../../format/format.js';
+import { Change } from './change.js';
+import { type BreakdownQuery, type BreakdownRow, fetchBreakdown } from './fetch-breakdown.js';
 import { GROUPINGS, type Grouping, groupLabel, type UsageQuery } from './groupings-and-metrics.js';
 
 const PAGE_SIZE = 20;
 
 interface UsageBreakdownTableProps {
-  readonly query: UsageQuery;
-  readonly by: Grouping;
+  readonly query: BreakdownQuery;
   readonly page: number;
   readonly filtered: boolean;
   readonly onPage: (page: number) => void;
+  readonly onSort: (sort: string, order: 'asc' | 'desc') => void;
   readonly onProject: (id: string) => void;
   readonly onClear: () => void;
 }
-
-const fetchBreakdown = (query: UsageQuery & { by: Grouping; limit: number; offset: number }) =>
-  api.get('/v1/usage/breakdown', { params: { query } });
-type BreakdownRow = Awaited<ReturnType<typeof fetchBreakdown>>['rows'][number];
 
 const formatIfKnown = (value: number | null, format: (value: number) => string): string =>
   value === null ? NO_VALUE : format(value);
 
 export function UsageBreakdownTable({
   query,
-  by,
   page,
   filtered,
   onPage,
+  onSort,
   onProject,
   onClear,
 }: UsageBreakdownTableProps) {
-  const breakdownParams = { ...query, by, limit: PAGE_SIZE, offset: (page - 1) * PAGE_SIZE };
+  const { by, thenBy, sort = 'costUsd', order = 'desc' } = query;
+  const breakdownParams = { ...query, limit: PAGE_SIZE, offset: (page - 1) * PAGE_SIZE };
   const breakdown = useQuery({
     queryKey: ['usage', 'breakdown', breakdownParams],
-    queryFn: () => fetchBreakdown(breakdownParams),
+    queryFn: async () => ({ ...(await fetchBreakdown(breakdownParams)), thenBy }),
     placeholderData: keepPreviousData,
     refetchInterval: 60_000,
   });
   // While another grouping loads, the previous data keeps its own heading.
   const shown = displayedGrouping(breakdown.data?.by, by);
+  const second = breakdown.data === undefined ? thenBy : breakdown.data.thenBy;
+  const total = breakdown.data?.totals?.costUsd ?? 0;
+  const firstHeader = headerOf(shown);
   const columns: readonly Column<BreakdownRow>[] = [
     {
-      header: GROUPINGS.find(({ value }) => value === shown)?.label ?? '',
-      cell: (row) => <GroupLink by={shown} row={row} query={query} onProject={onProject} />,
+      header: firstHeader,
+      cell: (row) => <GroupLink by={shown} value={row.value} name={row.name} query={query} onProject={onProject} />,
     },
-    { header: 'Spend', numeric: true, cell: ({ costUsd }) => formatUsd(costUsd) },
-    { header: 'Calls', numeric: true, cell: ({ requests }) => formatIfKnown(requests, formatCount) },
-    { header: 'Errors', numeric: true, cell: ({ errors }) => formatIfKnown(errors, formatCount) },
-    { header: 'Tokens in', numeric: true, cell: ({ tokensIn }) => formatIfKnown(tokensIn, formatCount) },
-    { header: 'Tokens out', numeric: true, cell: ({ tokensOut }) => formatIfKnown(tokensOut, formatCount) },
+    ...(second === undefined
+      ? []
+      : [
+          {
+            header: headerOf(second),
+            cell: ({ thenValue = '', thenName = null }: BreakdownRow) => (
+              <GroupLink by={second} value={thenValue} name={thenName} query={query} onProject={onProject} />
+            ),
+          },
+        ]),
+    { header: 'Spend', numeric: true, sortKey: 'costUsd', cell: ({ costUsd }) => formatUsd(costUsd) },
+    {
+      header: 'Share',
+      numeric: true,
+      cell: ({ costUsd }) => (costUsd === null || total === 0 ? NO_VALUE : formatPercent((costUsd / total) * 100)),
+    },
+    ...(query.compare === undefined
+      ? []
+      : [
+          {
+            header: 'Change',
+            numeric: true,
+            cell: ({ costUsd, previous }: BreakdownRow) => <Change now={costUsd} before={previous?.costUsd} />,
+          },
+        ]),
+    {
+      header: 'Calls',
+      numeric: true,
+      sortKey: 'requests',
+      cell: ({ requests }) => formatIfKnown(requests, formatCount),
+    },
+    { header: 'Errors', numeric: true, sortKey: 'errors', cell: ({ errors }) => formatIfKnown(errors, formatCount) },
+    {
+      header: 'Tokens in',
+      numeric: true,
+      sortKey: 'tokensIn',
+      cell: ({ tokensIn }) => formatIfKnown(tokensIn, formatCount),
+    },
+    {
+      header: 'Tokens out',
+      numeric: true,
+      sortKey: 'tokensOut',
+      cell: ({ tokensOut }) => formatIfKnown(tokensOut, formatCount),
+    },
     {
       header: 'Mean duration',
       numeric: true,
@@ -67,27 +107,45 @@ export function UsageBreakdownTable({
       label="Usage by group"
       query={breakdown}
       rows={(data) => data.rows}
-      rowKey={({ value }) => value}
+      rowKey={({ value, thenValue = '' }) => `${value} ${thenValue}`}
       columns={columns}
+      {...(by === 'status' ? {} : { sorting: { sort, order, onSort } })}
+      footer={({ totals }) =>
+        totals === undefined
+          ? {}
+          : {
+              [firstHeader]: 'Total',
+              Spend: formatUsd(totals.costUsd),
+              Change: <Change now={totals.costUsd} before={totals.previous?.costUsd} />,
+              Calls: formatCount(totals.requests),
+              Errors: formatCount(totals.errors),
+              'Tokens in': formatCount(totals.tokensIn),
+              'Tokens out': formatCount(totals.tokensOut),
+              'Mean duration': formatMilliseconds(totals.avgLatency),
+            }
+      }
       filtered={filtered}
       onClearFilters={onClear}
-      paging={({ total }) => ({ page, pageSize: PAGE_SIZE, total, onPage })}
+      paging={({ total: count }) => ({ page, pageSize: PAGE_SIZE, total: count, onPage })}
       empty={<EmptyState title="No usage in this period" text="Calls appear here as soon as an agent makes one." />}
     />
   );
 }
+
+const headerOf = (by: Grouping): string => GROUPINGS.find(({ value }) => value === by)?.label ?? '';
 
 const displayedGrouping = (loadedGrouping: string | undefined, requestedGrouping: Grouping): Grouping =>
   GROUPINGS.find(({ value }) => value === loadedGrouping)?.value ?? requestedGrouping;
 
 interface GroupLinkProps {
   readonly by: Grouping;
-  readonly row: BreakdownRow;
+  readonly value: string;
+  readonly name: string | null;
   readonly query: UsageQuery;
   readonly onProject: (id: string) => void;
 }
 
-function GroupLink({ by, row: { value, name }, query, onProject }: GroupLinkProps) {
+function GroupLink({ by, value, name, query, onProject }: GroupLinkProps) {
   const label = groupLabel(by, value, name);
   if (label === 'unknown' || label === 'no model') return <>{label}</>;
   if (by === 'project') {

@@ -1,16 +1,21 @@
 /** The Usage & cost page: totals, chart and table by group, budgets, and a CSV export. */
-import { Button, Group, NativeSelect, SegmentedControl, Stack } from '@mantine/core';
+import { Button, Checkbox, Group, NativeSelect, SegmentedControl, Stack } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
 import { BASE_PATH } from '../../api/page-meta-tags.js';
 import { AgentComparison } from '../../components/agents/agent-comparison.js';
+import { showErrorToast, showToast } from '../../components/feedback/toast.js';
 import { AgentSelect } from '../../components/forms/agent-select.js';
 import { parseTimeRange, TIME_RANGE_DEFAULTS, TimeRangeControl } from '../../components/forms/time-range-control.js';
 import { PageHeader } from '../../components/layout/page-header.js';
+import { formatCount } from '../../format/format.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
 import { useProjects } from '../../resources/agent-account-and-key-hooks.js';
-import { GROUPINGS, METRICS, parseGrouping, parseMetric } from './groupings-and-metrics.js';
+import { type BreakdownQuery, parseSort } from './fetch-breakdown.js';
+import { GROUPINGS, METRICS, parseGrouping, parseMetric, parseSecondGrouping } from './groupings-and-metrics.js';
 import { UsageBreakdownTable } from './usage-breakdown-table.js';
 import { UsageChart } from './usage-chart.js';
+import { EXPORT_ROWS_MAX, exportBreakdown } from './usage-export.js';
 import { UsageSummary } from './usage-summary.js';
 
 const DEFAULTS = {
@@ -20,6 +25,10 @@ const DEFAULTS = {
   agent: '',
   project: '',
   compare: '',
+  second: '',
+  previous: '',
+  sort: 'costUsd',
+  order: 'desc',
   page: 1,
 };
 
@@ -33,6 +42,23 @@ export function UsagePage() {
     ...(values.agent === '' ? {} : { agentId: values.agent }),
     ...(values.project === '' ? {} : { projectId: values.project }),
   };
+  const thenBy = parseSecondGrouping(values.second, by);
+  const breakdown: BreakdownQuery =
+    by === 'status'
+      ? { ...query, by }
+      : {
+          ...query,
+          by,
+          ...(thenBy === null ? {} : { thenBy }),
+          ...(values.previous === '' ? {} : { compare: 'previous' as const }),
+          sort: parseSort(values.sort),
+          order: values.order === 'asc' ? 'asc' : 'desc',
+        };
+  const exportTable = useMutation({
+    mutationFn: () => exportBreakdown(breakdown),
+    onSuccess: (isComplete) => isComplete || showToast(`The file has the first ${formatCount(EXPORT_ROWS_MAX)} rows`),
+    onError: showErrorToast,
+  });
   const file = `${BASE_PATH}/v1/usage/export?${new URLSearchParams({ ...query, format: 'csv' })}`;
   return (
     <>
@@ -40,16 +66,27 @@ export function UsagePage() {
         title="Usage & cost"
         description="Cost of calls as recorded by the gateway, including deleted agents. Days and hours are UTC."
         actions={
-          <Button
-            variant="default"
-            component="a"
-            href={file}
-            download
-            leftSection={<Download size={16} aria-hidden />}
-            title="Every call of this period and these filters"
-          >
-            Export calls as CSV
-          </Button>
+          <Group gap="sm">
+            <Button
+              variant="default"
+              leftSection={<Download size={16} aria-hidden />}
+              loading={exportTable.isPending}
+              onClick={() => exportTable.mutate()}
+              title="The table below with all its pages and the total"
+            >
+              Export table as CSV
+            </Button>
+            <Button
+              variant="default"
+              component="a"
+              href={file}
+              download
+              leftSection={<Download size={16} aria-hidden />}
+              title="Every call of this period and these filters"
+            >
+              Export calls as CSV
+            </Button>
+          </Group>
         }
       />
       <Group gap="sm" mb="md" align="flex-end" className="acg-filters">
@@ -59,6 +96,17 @@ export function UsagePage() {
           value={by}
           onChange={(event) => set({ by: event.currentTarget.value })}
         />
+        {by !== 'status' && (
+          <NativeSelect
+            label="Then by"
+            data={[
+              { value: '', label: 'Nothing' },
+              ...GROUPINGS.filter(({ value }) => value !== 'status' && value !== by),
+            ]}
+            value={thenBy ?? ''}
+            onChange={(event) => set({ second: event.currentTarget.value })}
+          />
+        )}
         <NativeSelect
           label="Project"
           data={[
@@ -76,6 +124,14 @@ export function UsagePage() {
           onChange={(agent) => set({ agent, project: '' })}
         />
         <TimeRangeControl values={values} onChange={set} />
+        {by !== 'status' && (
+          <Checkbox
+            label="Compare with the previous period"
+            mb={8}
+            checked={values.previous !== ''}
+            onChange={(event) => set({ previous: event.currentTarget.checked ? 'on' : '', page: values.page })}
+          />
+        )}
       </Group>
       <Stack gap="lg">
         <UsageSummary query={query} />
@@ -94,11 +150,11 @@ export function UsagePage() {
           <UsageChart query={query} by={by} metric={metric} />
         </Stack>
         <UsageBreakdownTable
-          query={query}
-          by={by}
+          query={breakdown}
           page={values.page}
           filtered={values.agent !== '' || values.project !== ''}
           onPage={(page) => set({ page })}
+          onSort={(sort, order) => set({ sort, order })}
           onProject={(project) => set({ project, agent: '', by: 'agent' })}
           onClear={clear}
         />

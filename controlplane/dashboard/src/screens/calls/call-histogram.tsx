@@ -1,0 +1,69 @@
+/** Calls over time above the list, by success; for the filters that reports know. A click on a bar selects its time. */
+import { DAY_MS, HOUR_MS } from '@acg/base/time-and-money-units';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { api } from '../../api/api-client.js';
+import { FAILED_COLOR } from '../../components/charts/chart-props-and-colors.js';
+import { TimeSeriesChart } from '../../components/charts/time-series-chart.js';
+import { bucketStartMs, formatCount } from '../../format/format.js';
+
+const WIDTH_MS = { hour: HOUR_MS, day: DAY_MS } as const;
+const DAY_CHARS = 10;
+
+interface CallHistogramProps {
+  readonly agentId: string;
+  readonly projectId: string;
+  /** ISO; empty: the last 24 hours. */
+  readonly from: string;
+  readonly to: string;
+  readonly onSelect: (from: string, to: string) => void;
+}
+
+export function CallHistogram({ agentId, projectId, from, to, onSelect }: CallHistogramProps) {
+  const scope = { ...(agentId === '' ? {} : { agentId }), ...(projectId === '' ? {} : { projectId }) };
+  const query = { ...scope, ...rangeOf(from, to) };
+  const series = useQuery({
+    queryKey: ['usage', 'timeseries', query],
+    queryFn: () => api.get('/v1/usage/timeseries', { params: { query } }),
+    placeholderData: keepPreviousData,
+    refetchInterval: 30_000,
+  });
+  const points = series.data?.timeseries;
+  const buckets = useMemo(() => points?.map(({ bucket }) => bucket) ?? [], [points]);
+  const shown = useMemo(
+    () => [
+      { label: 'Successful', values: points?.map(({ requests, errors }) => requests - errors) ?? [] },
+      { label: 'Failed', values: points?.map(({ errors }) => errors) ?? [], color: FAILED_COLOR },
+      { label: 'Rejected', values: points?.map(({ rejectedRequests }) => rejectedRequests) ?? [], color: '#868e96' },
+    ],
+    [points],
+  );
+  const interval = series.data?.interval ?? 'hour';
+  // Without calls the empty list below says so.
+  if (points === undefined || points.every(({ requests, rejectedRequests }) => requests + rejectedRequests === 0))
+    return null;
+  return (
+    <TimeSeriesChart
+      title="Calls over time"
+      stale={series.isPlaceholderData}
+      height={110}
+      buckets={buckets}
+      interval={interval}
+      series={shown}
+      format={formatCount}
+      onBucket={(bucket) => {
+        const startMs = bucketStartMs(bucket);
+        onSelect(new Date(startMs).toISOString(), new Date(startMs + WIDTH_MS[interval]).toISOString());
+      }}
+    />
+  );
+}
+
+/** Reports take whole days. */
+function rangeOf(from: string, to: string): { period: '24h' } | { start: string; end: string } {
+  const start = Date.parse(from);
+  if (Number.isNaN(start)) return { period: '24h' };
+  const end = Number.isNaN(Date.parse(to)) ? Date.now() : Date.parse(to) - 1;
+  const day = (ms: number): string => new Date(ms).toISOString().slice(0, DAY_CHARS);
+  return { start: day(start), end: day(Math.max(start, end)) };
+}
