@@ -20,6 +20,7 @@ import type { ExchangeContext } from './exchange-context.js';
 import { MintFailure, needsPerson } from './mint-failure.js';
 import * as store from './minted-credential-store.js';
 import * as grants from './oauth-grant-store.js';
+import { openMinted } from './open-minted.js';
 import type { MintedToken } from './read-token-answer.js';
 import { TokenEndpointClient } from './token-endpoint-client.js';
 
@@ -29,6 +30,7 @@ const WAITING_MAX = 512;
 const DUE_PER_RUN = 100;
 const DUE_PER_ORG = 4;
 const POLL_MS = 100;
+const CURRENT_WAIT_MS = 3_000;
 /** Providers whose clocks are a minute ahead already reject a token; it is not used in its last minute. */
 const MARGIN_S = 60;
 
@@ -98,6 +100,15 @@ export class MintService {
     store
       .markUsed(this.dependencies.sql, ids)
       .catch((error: unknown) => this.dependencies.log.warn({ err: error }, 'use of minted credentials not recorded'));
+  }
+
+  /** The present credential of a connected account, renewed where it has expired. Throws {@link MintFailure}. */
+  async currentFields(owner: store.MintOwner): Promise<Credentials> {
+    await this.ensure(owner, CURRENT_WAIT_MS);
+    const { sql, vault, log } = this.dependencies;
+    const fields = openMinted(vault, log, owner.orgId, await store.loadMinted(sql, owner));
+    if (fields === null) throw new MintFailure('not_connected');
+    return fields;
   }
 
   /** Exchanges once, without storing anything. Throws {@link MintFailure}. */

@@ -68,6 +68,23 @@ export async function findRow(
   return row ?? null;
 }
 
+interface SealedRow {
+  readonly id: string;
+  readonly keyId: string | null;
+  /** Base64. */
+  readonly nonce: string | null;
+  readonly ciphertext: string | null;
+}
+
+/** What is minted for the owner and has not expired. */
+export async function loadMinted(sql: Sql, owner: MintOwner): Promise<SealedRow | null> {
+  const known = await findRow(sql, owner);
+  const [row] = await sql<SealedRow[]>`
+    select id, key_id as "keyId", encode(nonce, 'base64') as nonce, encode(ciphertext, 'base64') as ciphertext
+      from minted_credentials where id = ${known?.id ?? null}::uuid and coalesce(expires_at, 'infinity') > now()`;
+  return row ?? null;
+}
+
 /** The row of the owner, created where it is missing. Null: the account or credential has been deleted. */
 export async function findOrCreateRow(sql: Sql, owner: MintOwner): Promise<string | null> {
   const { orgId, accountId, credentialId, agentId } = owner;

@@ -10,7 +10,7 @@ export type AccountStatus = 'active' | 'needs_credentials';
 export const AccountStatus = Type.Unsafe<AccountStatus>({ type: 'string', enum: ['active', 'needs_credentials'] });
 export const ProviderSlug = Type.String({ minLength: 1, maxLength: 40 });
 
-const nullableText = (description?: string) =>
+const optionalText = (description?: string) =>
   Type.Unsafe<string | null>({ type: ['string', 'null'], ...(description === undefined ? {} : { description }) });
 const nullableTime = (description: string) =>
   Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time', description });
@@ -27,13 +27,13 @@ export const Minted = Type.Unsafe<MintedView | null>({
         'waiting: nothing was needed yet. failing: the last attempt failed; a former token may still serve. ' +
         'not_connected, reconnect_needed: a person must connect the account.',
     }),
-    scope: nullableText('Granted scopes, where the provider states them.'),
+    scope: optionalText('Granted scopes, where the provider states them.'),
     mintedAt: nullableTime('The last success.'),
     expiresAt: nullableTime('Until the gateway uses the present token; null: no expiry, or no token.'),
     failure: Type.Unsafe<MintedView['failure']>({
       ...Type.Object({
         reason: Type.String(),
-        detail: nullableText('Error code of the token endpoint.'),
+        detail: optionalText('Error code of the token endpoint.'),
         cause: Type.String(),
         remedy: Type.String(),
         at: Timestamp,
