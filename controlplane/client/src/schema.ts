@@ -1493,6 +1493,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/providers/accounts/{id}/tools": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the tools of the MCP server of an account
+         * @description Role: viewer or higher.
+         */
+        get: operations["listAccountTools"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/providers/{slug}": {
         parameters: {
             query?: never;
@@ -3013,6 +3033,35 @@ export interface components {
                 openCents: number;
             };
         };
+        AccountTools: {
+            /** Format: uuid */
+            accountId: string;
+            /** Format: uuid */
+            agentId: string;
+            providerSlug: string;
+            /** @description Why the server’s tools could not be listed; null: they were. */
+            problem: string | null;
+            /**
+             * Format: date-time
+             * @description When the server listed them; null: never.
+             */
+            fetchedAt: string | null;
+            /** @description The server has more than the 500 tools that are listed. */
+            truncated: boolean;
+            tools: {
+                name: string;
+                title: string | null;
+                description: string | null;
+                /** @description The server’s own claim, which no one has checked. */
+                readOnly: boolean | null;
+                /** @description The server’s own claim, which no one has checked. */
+                destructive: boolean | null;
+                /** @description Whether the policy of the agent allows the tool. */
+                allowed: boolean;
+                /** @description Requests in any 60 seconds by `toolLimits` of the policy; null: no limit of its own. */
+                rpm: number | null;
+            }[];
+        };
         AddressInput: {
             /** Format: email */
             email: string;
@@ -3722,10 +3771,43 @@ export interface components {
             to: string;
             /** @enum {string} */
             by: "project" | "agent" | "provider" | "model" | "tool" | "key" | "status" | "reason";
+            /**
+             * Format: date-time
+             * @description Start of an hour, UTC.
+             */
+            previousFrom?: string;
+            /**
+             * Format: date-time
+             * @description Start of an hour, UTC.
+             */
+            previousTo?: string;
+            /** @description Sums of all rows, not only of this page. Absent by status and reason. */
+            totals?: {
+                requests: number;
+                errors: number;
+                tokensIn: number;
+                tokensOut: number;
+                /** @description US cents, not rounded. */
+                costCents: number;
+                /** @description US dollars, rounded to six decimals. */
+                costUsd: number;
+                avgLatency: number;
+                /** @description Present with compare=previous; from `previousFrom` to `previousTo`. */
+                previous?: {
+                    requests: number;
+                    /** @description US cents, not rounded. */
+                    costCents: number;
+                    /** @description US dollars, rounded to six decimals. */
+                    costUsd: number;
+                };
+            };
             rows: {
                 /** @description Slug, model, id, status or rejection reason. Empty or the nil UUID if unknown. */
                 value: string;
                 name: string | null;
+                /** @description Value of the second dimension; present with thenBy. */
+                thenValue?: string;
+                thenName?: string | null;
                 requests: number | null;
                 errors: number | null;
                 tokensIn: number | null;
@@ -3734,6 +3816,14 @@ export interface components {
                 costUsd: number | null;
                 avgLatency: number | null;
                 rejectedRequests: number | null;
+                /** @description Present with compare=previous; from `previousFrom` to `previousTo`. */
+                previous?: {
+                    requests: number;
+                    /** @description US cents, not rounded. */
+                    costCents: number;
+                    /** @description US dollars, rounded to six decimals. */
+                    costUsd: number;
+                };
             }[];
             total: number;
             limit: number;
@@ -6330,6 +6420,7 @@ export type AccountList = components['schemas']['AccountList'];
 export type AccountPatch = components['schemas']['AccountPatch'];
 export type AccountReply = components['schemas']['AccountReply'];
 export type AccountReportReply = components['schemas']['AccountReportReply'];
+export type AccountTools = components['schemas']['AccountTools'];
 export type AddressInput = components['schemas']['AddressInput'];
 export type AdjustmentInput = components['schemas']['AdjustmentInput'];
 export type AdjustmentReply = components['schemas']['AdjustmentReply'];
@@ -9609,6 +9700,38 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listAccountTools: {
+        parameters: {
+            query?: {
+                /** @description Ask the server again. Otherwise the list may be 10 minutes old. */
+                refresh?: boolean;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List the tools of the MCP server of an account */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountTools"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getProvider: {
         parameters: {
             query?: never;
@@ -10766,6 +10889,12 @@ export interface operations {
                 start?: string;
                 end?: string;
                 by: "project" | "agent" | "provider" | "model" | "tool" | "key" | "status" | "reason";
+                /** @description A second dimension: one row for each pair, e.g. by=project and thenBy=model. */
+                thenBy?: "project" | "agent" | "provider" | "model" | "tool" | "key";
+                /** @description Adds calls and spend of the previous period to each row and to totals. */
+                compare?: "previous";
+                sort?: "costUsd" | "requests" | "errors" | "tokensIn" | "tokensOut";
+                order?: "asc" | "desc";
                 limit?: number;
                 offset?: number;
             };
