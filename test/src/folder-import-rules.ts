@@ -276,6 +276,17 @@ const controlplane: FolderRules = {
   ],
   'scim/protocol': ['domain'],
   scim: ['audit', 'auth', 'auth/second-factor', 'auth/users', 'db', 'domain', 'http', 'members', 'scim/protocol'],
+  connections: [
+    'audit',
+    'auth/sessions',
+    'auth/users',
+    'db',
+    'domain',
+    'http',
+    'mail',
+    'minting',
+    'providers/catalogue',
+  ],
   sso: [
     'audit',
     'auth',

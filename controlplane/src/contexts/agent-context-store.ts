@@ -117,7 +117,7 @@ export interface MintedRow {
   readonly ciphertext: string | null;
   /** Null: never expires. */
   readonly remainingMs: number | null;
-  /** Until the next exchange may begin; null: at any time. A minute where a person must act first. */
+  /** Until the next exchange may begin; null: at any time. -1: a person must act first. */
   readonly retryMs: number | null;
 }
 
@@ -272,7 +272,7 @@ export async function loadContextRows(
                 'id', m.id, 'generation', m.generation, 'used', m.used, 'keyId', m.key_id,
                 'nonce', encode(m.nonce, 'base64'), 'ciphertext', encode(m.ciphertext, 'base64'),
                 'remainingMs', floor(extract(epoch from m.expires_at - now()) * 1000),
-                'retryMs', case m.next_attempt_at when '-infinity' then null when 'infinity' then 60000
+                'retryMs', case m.next_attempt_at when '-infinity' then null when 'infinity' then -1
                   else floor(extract(epoch from m.next_attempt_at - now()) * 1000) end) end,
               'nonce', encode(coalesce(s.nonce, p.nonce), 'base64'),
               'ciphertext', encode(coalesce(s.ciphertext, p.ciphertext), 'base64'),

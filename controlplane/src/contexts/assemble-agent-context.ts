@@ -164,14 +164,17 @@ function buildMintedUpstreams(
   );
   const life: Partial<IUpstream> =
     fields === null
-      ? { accountStatus: 'needs_credentials', credentialRefreshing: true, credentialRetryMs: retryMsOf(minted) }
+      ? { accountStatus: 'needs_credentials', ...(minted?.retryMs === -1 ? {} : refreshing(minted)) }
       : { credentialLifeMs: minted!.remainingMs ?? 0, credentialGeneration: minted!.generation };
   for (const upstream of [upstreams.upstream, ...upstreams.namedOrigins]) Object.assign(upstream, life);
   return upstreams;
 }
 
-/** Until the data plane may request the credential again; 0: at once. */
-const retryMsOf = (minted: MintedRow | null): number => Math.max(0, minted?.retryMs ?? 0);
+/** The data plane may request the credential again after that time; 0: at once. */
+const refreshing = (minted: MintedRow | null) => ({
+  credentialRefreshing: true,
+  credentialRetryMs: Math.max(0, minted?.retryMs ?? 0),
+});
 
 /** An account of a deleted custom provider never becomes one of a built-in provider of the same slug. */
 function findProvider(account: AccountRow, catalogue: Catalogue): Provider | null {

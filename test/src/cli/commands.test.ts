@@ -286,9 +286,11 @@ test('every command, in an order in which each finds what it needs', async () =>
   await walk('POST /v1/auth/logout', ['logout']);
 
   // Covered by login.test.ts: they need a browser, a second member, a failed delivery, a second session or factor.
+  // A disconnected account was connected in a browser: connections.test.ts.
+  const inBrowser = ['accounts disconnect', 'credentials disconnect'];
   const byLogin = ['signup', 'login', 'members role', 'webhooks retry', 'sessions end', 'sessions confirm'];
   // Covered by mcp-config.test.ts: they need an MCP server.
-  const elsewhere = [...byLogin, 'mcp config', 'accounts tools'];
+  const elsewhere = [...byLogin, ...inBrowser, 'mcp config', 'accounts tools'];
   expect([...walked, ...elsewhere].sort(), 'commands.test.ts: call walk(…) above for each missing command').toEqual(
     (await everyCommand()).sort(),
   );

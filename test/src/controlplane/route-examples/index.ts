@@ -5,6 +5,7 @@
 import type { ApiResponse } from '../../fixtures/api-call.js';
 import type { Member } from '../../fixtures/control-plane.js';
 import { BILLING_EXAMPLES } from './billing.js';
+import { CONNECTION_EXAMPLES } from './connections.js';
 import { EVENT_EXAMPLES } from './events.js';
 import { IDENTITY_EXAMPLES } from './identity.js';
 import { PROVISIONING_EXAMPLES } from './provisioning.js';
@@ -21,6 +22,7 @@ export const EXAMPLES: Examples = {
   ...BILLING_EXAMPLES,
   ...RUN_EXAMPLES,
   ...TRUST_RULE_EXAMPLES,
+  ...CONNECTION_EXAMPLES,
 };
 
 interface RouteKey {
