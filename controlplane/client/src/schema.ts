@@ -709,6 +709,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/connections": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Finish a connection with the answer of the provider
+         * @description Called by the page of the callback. Role: admin or owner.
+         */
+        post: operations["finishConnection"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/credentials": {
         parameters: {
             query?: never;
@@ -759,6 +779,46 @@ export interface paths {
          * @description Role: admin or owner.
          */
         patch: operations["renameCredential"];
+        trace?: never;
+    };
+    "/v1/credentials/{id}/connect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin to connect a shared credential at its provider
+         * @description Only for pages of this service: the connection is bound to the browser by a cookie. Role: admin or owner.
+         */
+        post: operations["connectCredential"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/credentials/{id}/disconnect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Disconnect a shared credential and revoke its grant at the provider
+         * @description Role: admin or owner.
+         */
+        post: operations["disconnectCredential"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/v1/credentials/{id}/rotate": {
@@ -1455,6 +1515,46 @@ export interface paths {
          * @description Role: admin or owner.
          */
         patch: operations["updateAccount"];
+        trace?: never;
+    };
+    "/v1/providers/accounts/{id}/connect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin to connect a provider account at its provider
+         * @description Only for pages of this service: the connection is bound to the browser by a cookie. Role: admin or owner.
+         */
+        post: operations["connectAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/providers/accounts/{id}/disconnect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Disconnect a provider account and revoke its grant at the provider
+         * @description Role: admin or owner.
+         */
+        post: operations["disconnectAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/v1/providers/accounts/{id}/rotate": {
@@ -3005,6 +3105,42 @@ export interface components {
              * @description Id of the shared credential that the account uses; null when it has its own credentials.
              */
             credentialId: string | null;
+            /** @description Null: the credential is stored. */
+            minted: {
+                method: string;
+                kind: string;
+                /**
+                 * @description waiting: nothing was needed yet. failing: the last attempt failed; a former token may still serve. not_connected, reconnect_needed: a person must connect the account.
+                 * @enum {string}
+                 */
+                state: "waiting" | "not_connected" | "active" | "failing" | "expired" | "reconnect_needed";
+                /** @description Granted scopes, where the provider states them. */
+                scope: string | null;
+                /**
+                 * Format: date-time
+                 * @description The last success.
+                 */
+                mintedAt: string | null;
+                /**
+                 * Format: date-time
+                 * @description Until the gateway uses the present token; null: no expiry, or no token.
+                 */
+                expiresAt: string | null;
+                failure: {
+                    reason: string;
+                    /** @description Error code of the token endpoint. */
+                    detail: string | null;
+                    cause: string;
+                    remedy: string;
+                    /** Format: date-time */
+                    at: string;
+                    /**
+                     * Format: date-time
+                     * @description Null: when a person has acted.
+                     */
+                    nextAttemptAt: string | null;
+                } | null;
+            } | null;
             /**
              * @description Always the string "true".
              * @constant
@@ -3051,6 +3187,42 @@ export interface components {
                  * @description Id of the shared credential that the account uses; null when it has its own credentials.
                  */
                 credentialId: string | null;
+                /** @description Null: the credential is stored. */
+                minted: {
+                    method: string;
+                    kind: string;
+                    /**
+                     * @description waiting: nothing was needed yet. failing: the last attempt failed; a former token may still serve. not_connected, reconnect_needed: a person must connect the account.
+                     * @enum {string}
+                     */
+                    state: "waiting" | "not_connected" | "active" | "failing" | "expired" | "reconnect_needed";
+                    /** @description Granted scopes, where the provider states them. */
+                    scope: string | null;
+                    /**
+                     * Format: date-time
+                     * @description The last success.
+                     */
+                    mintedAt: string | null;
+                    /**
+                     * Format: date-time
+                     * @description Until the gateway uses the present token; null: no expiry, or no token.
+                     */
+                    expiresAt: string | null;
+                    failure: {
+                        reason: string;
+                        /** @description Error code of the token endpoint. */
+                        detail: string | null;
+                        cause: string;
+                        remedy: string;
+                        /** Format: date-time */
+                        at: string;
+                        /**
+                         * Format: date-time
+                         * @description Null: when a person has acted.
+                         */
+                        nextAttemptAt: string | null;
+                    } | null;
+                } | null;
                 /**
                  * @description Always the string "true".
                  * @constant
@@ -3726,6 +3898,8 @@ export interface components {
             target: {
                 type: string;
                 id: string;
+                /** @description Present name; null for a deleted target and for a type without a name. */
+                name: string | null;
             };
             ip: string;
             /** @description Field → [before, after]. Secrets show as [secret]. */
@@ -4248,6 +4422,17 @@ export interface components {
             rejectedRequests: number;
             series?: components["schemas"]["AgentSeries"];
         };
+        ConnectReply: {
+            /** @description Where the browser goes next. It must be the one that sent the request. */
+            url: string;
+        };
+        ConnectionInput: {
+            redirectPath: string;
+            state: string;
+            code?: string;
+            iss?: string;
+            error?: string;
+        };
         CreatedItems: {
             items: {
                 /**
@@ -4416,7 +4601,7 @@ export interface components {
                 /** @description Whether the form hides the input. */
                 secret: boolean;
                 /** @enum {string} */
-                kind: "text" | "url" | "region" | "private_key";
+                kind: "text" | "url" | "region" | "private_key" | "google_key";
                 /** @description What a value looks like. */
                 placeholder: string | null;
                 /** @description What to enter, or where to find the value. */
@@ -4425,6 +4610,32 @@ export interface components {
                 looksLike: string | null;
                 /** @description The allowed values; null: any. */
                 values: string[] | null;
+            }[];
+            /** @description Ways in which the gateway mints the credential, instead of credentialFields. */
+            methods: {
+                /** @description Accounts state it as `method` in their credentials. */
+                name: string;
+                label: string;
+                hint: string | null;
+                kind: string;
+                docs: string | null;
+                fields: {
+                    name: string;
+                    label: string;
+                    required: boolean;
+                    /** @description Whether the form hides the input. */
+                    secret: boolean;
+                    /** @enum {string} */
+                    kind: "text" | "url" | "region" | "private_key" | "google_key";
+                    /** @description What a value looks like. */
+                    placeholder: string | null;
+                    /** @description What to enter, or where to find the value. */
+                    hint: string | null;
+                    /** @description What a value must look like; others are rejected. */
+                    looksLike: string | null;
+                    /** @description The allowed values; null: any. */
+                    values: string[] | null;
+                }[];
             }[];
             /** @enum {string|null} */
             category: "model" | "storage" | "database" | "hosting" | "email" | "saas" | null;
@@ -4694,7 +4905,7 @@ export interface components {
                     /** @description Whether the form hides the input. */
                     secret: boolean;
                     /** @enum {string} */
-                    kind: "text" | "url" | "region" | "private_key";
+                    kind: "text" | "url" | "region" | "private_key" | "google_key";
                     /** @description What a value looks like. */
                     placeholder: string | null;
                     /** @description What to enter, or where to find the value. */
@@ -4703,6 +4914,32 @@ export interface components {
                     looksLike: string | null;
                     /** @description The allowed values; null: any. */
                     values: string[] | null;
+                }[];
+                /** @description Ways in which the gateway mints the credential, instead of credentialFields. */
+                methods: {
+                    /** @description Accounts state it as `method` in their credentials. */
+                    name: string;
+                    label: string;
+                    hint: string | null;
+                    kind: string;
+                    docs: string | null;
+                    fields: {
+                        name: string;
+                        label: string;
+                        required: boolean;
+                        /** @description Whether the form hides the input. */
+                        secret: boolean;
+                        /** @enum {string} */
+                        kind: "text" | "url" | "region" | "private_key" | "google_key";
+                        /** @description What a value looks like. */
+                        placeholder: string | null;
+                        /** @description What to enter, or where to find the value. */
+                        hint: string | null;
+                        /** @description What a value must look like; others are rejected. */
+                        looksLike: string | null;
+                        /** @description The allowed values; null: any. */
+                        values: string[] | null;
+                    }[];
                 }[];
                 /** @enum {string|null} */
                 category: "model" | "storage" | "database" | "hosting" | "email" | "saas" | null;
@@ -4986,7 +5223,7 @@ export interface components {
                     /** @description Whether the form hides the input. */
                     secret: boolean;
                     /** @enum {string} */
-                    kind: "text" | "url" | "region" | "private_key";
+                    kind: "text" | "url" | "region" | "private_key" | "google_key";
                     /** @description What a value looks like. */
                     placeholder: string | null;
                     /** @description What to enter, or where to find the value. */
@@ -4995,6 +5232,32 @@ export interface components {
                     looksLike: string | null;
                     /** @description The allowed values; null: any. */
                     values: string[] | null;
+                }[];
+                /** @description Ways in which the gateway mints the credential, instead of credentialFields. */
+                methods: {
+                    /** @description Accounts state it as `method` in their credentials. */
+                    name: string;
+                    label: string;
+                    hint: string | null;
+                    kind: string;
+                    docs: string | null;
+                    fields: {
+                        name: string;
+                        label: string;
+                        required: boolean;
+                        /** @description Whether the form hides the input. */
+                        secret: boolean;
+                        /** @enum {string} */
+                        kind: "text" | "url" | "region" | "private_key" | "google_key";
+                        /** @description What a value looks like. */
+                        placeholder: string | null;
+                        /** @description What to enter, or where to find the value. */
+                        hint: string | null;
+                        /** @description What a value must look like; others are rejected. */
+                        looksLike: string | null;
+                        /** @description The allowed values; null: any. */
+                        values: string[] | null;
+                    }[];
                 }[];
                 /** @enum {string|null} */
                 category: "model" | "storage" | "database" | "hosting" | "email" | "saas" | null;
@@ -5045,7 +5308,7 @@ export interface components {
                 /** @description Whether the form hides the input. */
                 secret: boolean;
                 /** @enum {string} */
-                kind: "text" | "url" | "region" | "private_key";
+                kind: "text" | "url" | "region" | "private_key" | "google_key";
                 /** @description What a value looks like. */
                 placeholder: string | null;
                 /** @description What to enter, or where to find the value. */
@@ -5054,6 +5317,32 @@ export interface components {
                 looksLike: string | null;
                 /** @description The allowed values; null: any. */
                 values: string[] | null;
+            }[];
+            /** @description Ways in which the gateway mints the credential, instead of credentialFields. */
+            methods: {
+                /** @description Accounts state it as `method` in their credentials. */
+                name: string;
+                label: string;
+                hint: string | null;
+                kind: string;
+                docs: string | null;
+                fields: {
+                    name: string;
+                    label: string;
+                    required: boolean;
+                    /** @description Whether the form hides the input. */
+                    secret: boolean;
+                    /** @enum {string} */
+                    kind: "text" | "url" | "region" | "private_key" | "google_key";
+                    /** @description What a value looks like. */
+                    placeholder: string | null;
+                    /** @description What to enter, or where to find the value. */
+                    hint: string | null;
+                    /** @description What a value must look like; others are rejected. */
+                    looksLike: string | null;
+                    /** @description The allowed values; null: any. */
+                    values: string[] | null;
+                }[];
             }[];
             /** @enum {string|null} */
             category: "model" | "storage" | "database" | "hosting" | "email" | "saas" | null;
@@ -6324,6 +6613,42 @@ export interface components {
             projectId: string | null;
             /** @enum {string} */
             status: "active" | "needs_credentials";
+            /** @description Null: the credential is stored. */
+            minted: {
+                method: string;
+                kind: string;
+                /**
+                 * @description waiting: nothing was needed yet. failing: the last attempt failed; a former token may still serve. not_connected, reconnect_needed: a person must connect the account.
+                 * @enum {string}
+                 */
+                state: "waiting" | "not_connected" | "active" | "failing" | "expired" | "reconnect_needed";
+                /** @description Granted scopes, where the provider states them. */
+                scope: string | null;
+                /**
+                 * Format: date-time
+                 * @description The last success.
+                 */
+                mintedAt: string | null;
+                /**
+                 * Format: date-time
+                 * @description Until the gateway uses the present token; null: no expiry, or no token.
+                 */
+                expiresAt: string | null;
+                failure: {
+                    reason: string;
+                    /** @description Error code of the token endpoint. */
+                    detail: string | null;
+                    cause: string;
+                    remedy: string;
+                    /** Format: date-time */
+                    at: string;
+                    /**
+                     * Format: date-time
+                     * @description Null: when a person has acted.
+                     */
+                    nextAttemptAt: string | null;
+                } | null;
+            } | null;
             /** @description Number of accounts that use the credential. */
             accounts: number;
             /** Format: date-time */
@@ -6946,6 +7271,8 @@ export type CheckInput = components['schemas']['CheckInput'];
 export type CodeInput = components['schemas']['CodeInput'];
 export type CompareReply = components['schemas']['CompareReply'];
 export type ComparedAgent = components['schemas']['ComparedAgent'];
+export type ConnectReply = components['schemas']['ConnectReply'];
+export type ConnectionInput = components['schemas']['ConnectionInput'];
 export type CreatedItems = components['schemas']['CreatedItems'];
 export type CredentialAcceptedData = components['schemas']['CredentialAcceptedData'];
 export type CredentialAcceptedEvent = components['schemas']['CredentialAcceptedEvent'];
@@ -8461,6 +8788,41 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    finishConnection: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConnectionInput"];
+            };
+        };
+        responses: {
+            /** @description Finish a connection with the answer of the provider */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ok"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listCredentials: {
         parameters: {
             query?: {
@@ -8618,6 +8980,72 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    connectCredential: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Begin to connect a shared credential at its provider */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    disconnectCredential: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Disconnect a shared credential and revoke its grant at the provider */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ok"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -10153,6 +10581,72 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    connectAccount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Begin to connect a provider account at its provider */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    disconnectAccount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Disconnect a provider account and revoke its grant at the provider */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ok"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
