@@ -27,6 +27,8 @@ export interface OidcConnection {
   readonly clientId: string;
   readonly clientSecret: string;
   readonly redirectUri: string;
+  /** The claim that lists the person's groups; null: groups are not read. */
+  readonly groupsClaim: string | null;
 }
 
 interface LoginSecrets {
@@ -97,7 +99,7 @@ export class OidcClient {
         requireIdToken: true,
       });
       await oauth.validateApplicationLevelSignature(server, response, options);
-      return readClaims(connection.issuer, oauth.getValidatedIdTokenClaims(tokens)!);
+      return readClaims(connection, oauth.getValidatedIdTokenClaims(tokens)!);
     });
   }
 
@@ -148,7 +150,8 @@ function requireEndpoint(text: string | undefined, name: string): URL {
   return url;
 }
 
-function readClaims(issuer: string, { sub, email, email_verified, name }: oauth.IDToken): ProviderClaims {
+function readClaims({ issuer, groupsClaim }: OidcConnection, token: oauth.IDToken): ProviderClaims {
+  const { sub, email, email_verified, name } = token;
   if (sub.length > TEXT_CHARS_MAX) throw new ProviderFailure('sub of the ID token is too long');
   const text = (claim: unknown): string | null =>
     typeof claim === 'string' && claim.trim() !== '' && claim.length <= TEXT_CHARS_MAX ? claim.trim() : null;
@@ -160,7 +163,14 @@ function readClaims(issuer: string, { sub, email, email_verified, name }: oauth.
     // Some providers send it as a string.
     emailVerified: email_verified === undefined ? null : email_verified === true || email_verified === 'true',
     name: text(name),
+    groups: groupsClaim === null ? null : readGroups(token[groupsClaim]),
   };
+}
+
+/** Null: the claim is missing or no list. A single group may come as a string. */
+function readGroups(claim: unknown): readonly string[] | null {
+  if (typeof claim === 'string') return [claim];
+  return Array.isArray(claim) ? claim.filter((group): group is string => typeof group === 'string') : null;
 }
 
 /** The code of the library and the provider's own error code, but nothing else of the response. */
