@@ -124,6 +124,7 @@ const controlplane: FolderRules = {
   ledger: ['db', 'grpc'],
   limits: ['db'],
   throttling: ['db', 'domain'],
+  syslog: ['db'],
   vault: ['db'],
   'vault/key-services': ['vault'],
   'billing/apis': ['billing/report'],
