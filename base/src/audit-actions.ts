@@ -51,6 +51,7 @@ export const AUDIT_ACTIONS = [
   'member.update',
   'member.remove',
   'member.leave',
+  'member.end_sessions',
   'management_token.create',
   'management_token.delete',
   'organization.create',

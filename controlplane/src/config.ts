@@ -15,6 +15,7 @@ import type { CircuitConfig } from './breaker/breaker-transition-writer.js';
 import { readDatabaseUrl } from './db/database-url.js';
 import type { AbuseThresholds } from './detectors/abuse-event-detector.js';
 import { defaultConnectionLimits, descriptorsMax } from './http/connection-limits-from-descriptors.js';
+import type { SyslogServer } from './syslog/syslog-connection.js';
 import { type OtlpSettings, readOtlpSettings } from './traces/otlp-settings.js';
 import type { MasterKey } from './vault/aes-gcm-vault.js';
 import { isWrapped, type MasterKeyRing, readMasterKeyRing } from './vault/key-services/master-key-ring.js';
@@ -75,6 +76,8 @@ export interface Config {
   readonly archive: ArchiveLocation | null;
   /** Days after which a day that cannot be archived is dropped all the same; 0: never. */
   readonly archiveDropUnverifiedAfterDays: number;
+  /** Null: audit entries and rejections are not sent to syslog. */
+  readonly syslog: SyslogServer | null;
   /** Null: no traces are exported. */
   readonly otlp: OtlpSettings | null;
   readonly logLevel: LogLevel;
@@ -161,6 +164,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
       min: 0,
       max: 36_500,
     }),
+    syslog: readSyslogServer(read),
     otlp: readOtlpSettings(read),
     logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
     drainTimeoutMs: ms('DRAIN_TIMEOUT_MS', 25_000),
@@ -198,6 +202,19 @@ function readArchiveLocation(read: EnvReader): ArchiveLocation | null {
     accessKeyId,
     secretAccessKey,
   };
+}
+
+const SYSLOG_URL = /^syslog\+(tcp|tls):\/\/(\[[0-9a-fA-F:]+\]|[A-Za-z0-9.-]+):(\d{1,5})$/;
+
+function readSyslogServer(read: EnvReader): SyslogServer | null {
+  const url = read.optional('SYSLOG_URL');
+  if (url === null) return null;
+  const [, transport, host, port] = SYSLOG_URL.exec(url) ?? [];
+  if (host === undefined || Number(port) < 1 || Number(port) > 65_535) {
+    read.addProblem('SYSLOG_URL must be syslog+tls://host:port or syslog+tcp://host:port');
+    return null;
+  }
+  return { host: host.replace(/^\[|\]$/g, ''), port: Number(port), isTls: transport === 'tls' };
 }
 
 export const readUsageLogRetentionDays = (read: EnvReader): number =>

@@ -42,8 +42,11 @@ import { projectRoutes } from './projects/routes.js';
 import { ProjectService } from './projects/service.js';
 import { loadCatalogue } from './providers/catalogue/catalogue.js';
 import { referenceRoutes } from './reference/api-reference-routes.js';
+import { SyslogStreams } from './syslog/syslog-streams.js';
 import { Vault } from './vault/aes-gcm-vault.js';
 import { checkMasterKeys } from './vault/master-key-check.js';
+
+const SYSLOG_INTERVAL_MS = 5_000;
 
 interface BoundPorts {
   readonly port: number;
@@ -177,6 +180,10 @@ export function buildControlPlane(config: Config, log: Logger, hasher = new Pass
       const { host = '', port: requestedPort = 0 } = config.metricsListen ?? {};
       const boundMetricsPort = (await metricsServer?.listen(host, requestedPort)) ?? null;
       poolProbes.start(background);
+      if (config.syslog !== null) {
+        const streams = new SyslogStreams(pools.feeds, config.syslog);
+        background.runEvery('syslog', SYSLOG_INTERVAL_MS, () => streams.sendAll());
+      }
       health.started = true;
       const address = app.server.address();
       const port = typeof address === 'object' && address !== null ? address.port : config.port;

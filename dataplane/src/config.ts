@@ -28,6 +28,8 @@ export interface Config {
   readonly redis: RedisAddress | null;
   /** Timeout of the counter store, ms; past it, admission fails open (docs/contract.md#counter-store-outage). */
   readonly countersTimeoutMs: number;
+  /** Part of each rate that the data planes of this cell grant, 1 to 100. */
+  readonly cellSharePercent: number;
   readonly contextTtlMs: number;
   /** Time that a cached context is still used after its last confirmation while `Watch` is down. */
   readonly contextStaleIfErrorMs: number;
@@ -125,6 +127,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, memoryBytes = usableMemoryByt
     link: readLinkSecurity(envReader, controlplaneGrpc, { ownTokens: envReader.secrets('DATAPLANE_TOKEN') }),
     redis,
     countersTimeoutMs: envReader.int('COUNTERS_TIMEOUT_MS', { fallback: 50, min: 1, max: 10_000 }),
+    cellSharePercent: envReader.int('CELL_SHARE_PERCENT', { fallback: 100, min: 1, max: 100 }),
     contextTtlMs: envReader.int('CONTEXT_TTL_MS', { fallback: 300_000, min: 1, max: DAY_MS }),
     contextStaleIfErrorMs: envReader.int('CONTEXT_STALE_IF_ERROR_MS', { fallback: 900_000, min: 0, max: DAY_MS }),
     spoolDir: envReader.string('SPOOL_DIR', join(dataDir, 'spool')),

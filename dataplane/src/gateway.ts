@@ -140,6 +140,8 @@ export class Gateway implements OpsSource {
         onCounterLayout: setLayoutStage,
       },
       log,
+      Math.random,
+      config.cellSharePercent / 100,
     );
     this.#cache = new ContextCache(this.#controlPlaneLink, {
       ...DEFAULT_CONTEXT_CACHE_OPTIONS,

@@ -14,8 +14,10 @@ import { parseReturnPath, signInPath } from './sign-in/return-path.js';
 
 const SecondFactorMissingPage = lazyComponent(
   async () => (await import('./shell/second-factor-missing-page.js')).SecondFactorMissingPage,
+
   null,
 );
+const SsoRequiredPage = lazyComponent(async () => (await import('./shell/sso-required-page.js')).SsoRequiredPage, null);
 const SignInPage = lazy(() => import('./sign-in/sign-in-page.js').then((module) => ({ default: module.SignInPage })));
 const SignUpPage = lazy(() => import('./sign-in/sign-up-page.js').then((module) => ({ default: module.SignUpPage })));
 const ForgotPasswordPage = lazy(() =>
@@ -69,6 +71,13 @@ export function AppRoutes() {
     return (
       <AppLayout>
         <OrganizationPendingDeletionPage org={currentOrg} purgeAt={currentOrg.purgeAt} />
+      </AppLayout>
+    );
+  }
+  if (currentOrg?.ssoRequired === true && path !== '/settings') {
+    return (
+      <AppLayout>
+        <SsoRequiredPage orgName={currentOrg.name} email={me.data.user?.email ?? ''} />
       </AppLayout>
     );
   }

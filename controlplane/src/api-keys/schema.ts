@@ -34,6 +34,7 @@ export const ApiKey = Type.Object({
   replacedBy: nullableId('Id of the key that replaces this one, which expires at expiresAt.'),
   lastUsedAt: NullableTimestamp,
   expiresAt: NullableTimestamp,
+  createdBy: nullableId('The user that created it; null: unknown.'),
 });
 export type ApiKey = Static<typeof ApiKey>;
 
@@ -120,6 +121,7 @@ export const EXAMPLES = {
     replacedBy: EXAMPLE_IDS.key,
     lastUsedAt: EXAMPLE_TIMES.used,
     expiresAt: '2026-01-13T09:30:00.000Z',
+    createdBy: EXAMPLE_IDS.user,
   },
   'ApiKeyInput.projectId': undefined,
   'RotationInput.expiresAt': undefined,

@@ -50,7 +50,8 @@ export class ApiKeyService {
       const owner = await this.#lockOwner(tx, actor.orgId, input);
       const id = uuidv7(Date.now());
       const { orgId } = actor;
-      const row = await store.insertKey(tx, { id, orgId, name: input.name, keyPrefix, tokenHash, expiresAt, ...owner });
+      const created = { id, orgId, name: input.name, keyPrefix, tokenHash, expiresAt, createdBy: actor.userId };
+      const row = await store.insertKey(tx, { ...created, ...owner });
       await recordAudit(
         tx,
         actor,
@@ -116,7 +117,11 @@ export class ApiKeyService {
       if (old.replacedBy !== null) throw new Conflict(`this key was already replaced by ${old.replacedBy}`);
       const { name, scope, agentId, projectId } = old;
       const newExpiry = requestedExpiry === undefined ? expiryWithSameLifetime(old, nowMs) : requestedExpiry;
-      const newKey = { id: newId, orgId, name, keyPrefix, tokenHash, scope, agentId, projectId, expiresAt: newExpiry };
+      const createdBy = actor.userId;
+      const newKey = {
+        ...{ id: newId, orgId, name, keyPrefix, tokenHash, scope, agentId, projectId },
+        ...{ expiresAt: newExpiry, createdBy },
+      };
       const key = await store.insertKey(tx, newKey);
       const graceEnd = new Date(nowMs + graceSeconds * 1_000);
       const previousExpiry = isEarlierExpiry(graceEnd, old.expiresAt) ? graceEnd : old.expiresAt;

@@ -18,6 +18,8 @@ export interface ApiKeyRow {
   readonly lastUsedAt: Date | null;
   readonly expiresAt: Date | null;
   readonly createdAt: Date;
+  /** The user, or the creator of the management token, that created it; null: unknown. */
+  readonly createdBy: string | null;
 }
 
 export interface NewApiKey {
@@ -30,6 +32,7 @@ export interface NewApiKey {
   readonly agentId: string | null;
   readonly projectId: string | null;
   readonly expiresAt: Date | null;
+  readonly createdBy: string;
 }
 
 /** Null fields do not filter. */
@@ -49,7 +52,8 @@ const agentNameColumn = (sql: Sql | Tx) => sql`(select a.name from agents a wher
 const columns = (sql: Sql | Tx) => sql`
   id, name, key_prefix as "keyPrefix", scope, ${statusColumn(sql)} as status, agent_id as "agentId",
   ${agentNameColumn(sql)} as "agentName", project_id as "projectId", replaced_by as "replacedBy",
-  last_used_at as "lastUsedAt", expires_at as "expiresAt", created_at as "createdAt"`;
+  last_used_at as "lastUsedAt", expires_at as "expiresAt", created_at as "createdAt",
+  created_by as "createdBy"`;
 
 const ORDER = {
   createdAt: { by: 'created_at' },
@@ -87,9 +91,10 @@ export async function listUnrevokedKeys(
  */
 export async function insertKey(tx: Tx, key: NewApiKey): Promise<ApiKeyRow> {
   const [row] = await tx<ApiKeyRow[]>`
-    insert into api_keys (id, org_id, project_id, agent_id, name, key_prefix, token_hash, scope, expires_at)
+    insert into api_keys (id, org_id, project_id, agent_id, name, key_prefix, token_hash, scope, expires_at,
+                          created_by)
     select ${key.id}, ${key.orgId}, ${key.projectId}, ${key.agentId}, ${key.name}, ${key.keyPrefix}, ${key.tokenHash},
-           ${key.scope}, ${key.expiresAt}
+           ${key.scope}, ${key.expiresAt}, ${key.createdBy}
       from organizations where id = ${key.orgId} and purge_at is null for key share
     returning ${columns(tx)}`;
   if (row === undefined) throw new Conflict('the organization is being deleted: restore it before you create a key');

@@ -40,6 +40,8 @@ interface ActorWithPurgeDate extends Actor {
   readonly purgeAt: Date | null;
   /** The organization requires a second factor, and the user has none. */
   readonly secondFactorMissing: boolean;
+  /** The organization requires single sign-on, which did not open the session. */
+  readonly ssoRequired: boolean;
 }
 
 export class Authenticator {
@@ -70,6 +72,9 @@ export class Authenticator {
       throw new Forbidden(
         'this organization requires a second factor: set one up in the dashboard under Settings, or with POST /v1/second-factor',
       );
+    }
+    if (actor.ssoRequired && access !== 'session' && config.whileDeleted !== true) {
+      throw new Forbidden('this organization requires single sign-on: log in by its identity provider');
     }
     if (access !== 'session' && !isRoleAtLeast(actor.role, access)) {
       throw new Forbidden(
@@ -127,6 +132,7 @@ export class Authenticator {
       ip,
       purgeAt: null,
       secondFactorMissing: false,
+      ssoRequired: false,
       session: null,
       token: { id, name, projectId },
     };
@@ -155,11 +161,11 @@ export class Authenticator {
 
   async #toActorAndMarkSessionSeen({ ip }: FastifyRequest, row: store.LiveSession | null): Promise<ActorWithPurgeDate> {
     if (row === null) throw new Unauthenticated(SESSION_ENDED_MESSAGE);
-    const { userId, orgId, email, id, kind, roleMax, recent, purgeAt, secondFactorMissing } = row;
+    const { userId, orgId, email, id, kind, roleMax, recent, purgeAt, secondFactorMissing, ssoRequired, sso } = row;
     if (row.shouldMarkUsed) await ignoreReadOnlyDatabase(store.markSessionSeen(this.sql, id));
     const role = roleMax === null ? row.role : lowerRole(row.role, roleMax);
-    const state = { purgeAt, secondFactorMissing: secondFactorMissing && !row.sso };
-    return { userId, orgId, email, role, ip, ...state, session: { id, kind, roleMax, recent }, token: null };
+    const state = { purgeAt, secondFactorMissing: secondFactorMissing && !sso, ssoRequired: ssoRequired && !sso };
+    return { userId, orgId, email, role, ip, ...state, session: { id, kind, roleMax, recent, sso }, token: null };
   }
 }
 

@@ -269,7 +269,9 @@ export class AuthService {
   async getSelf(actor: Actor): Promise<SelfReply> {
     const user = await store.loadUser(this.sql, actor.userId);
     if (user === null) throw new Unauthenticated(SESSION_ENDED_MESSAGE);
-    return presentSelf(user, actor.orgId, actor.role, await store.listUserOrganizations(this.sql, actor.userId));
+    const orgs = await store.listUserOrganizations(this.sql, actor.userId);
+    const visible = actor.session?.sso === true ? orgs.map(withoutLoginPolicies) : orgs;
+    return presentSelf(user, actor.orgId, actor.role, visible);
   }
 
   /** Returns the token and its organization, but no data of its creator. */
@@ -301,6 +303,9 @@ async function selectActiveOrganization(tx: Tx, user: store.UserRow, preferredOr
     throw new Forbidden('you are no longer a member of any organization: ask for an invitation');
   return { active, orgs };
 }
+
+/** A session of single sign-on fulfils the policies of its organization. */
+const withoutLoginPolicies = ({ secondFactorMissing, ssoRequired, ...org }: OrganizationWithRole) => org;
 
 function presentSelf(user: store.UserRow, orgId: string, role: Role, orgs: readonly OrganizationWithRole[]): SelfReply {
   const { id, email, name } = user;

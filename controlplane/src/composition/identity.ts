@@ -40,6 +40,7 @@ import { eventMailRoutes } from '../event-mail/routes.js';
 import { pruneQueuedEvents } from '../event-mail/store.js';
 import type { App } from '../http/app.js';
 import { pruneStoredResponses } from '../idempotency/stored-responses.js';
+import { invitationPageRoute } from '../mail/invitation-page.js';
 import { linkPageRoutes } from '../mail/link-pages.js';
 import { Mailer } from '../mail/mailer.js';
 import { createOutboxTransport, createSmtpTransport } from '../mail/smtp-and-outbox-transports.js';
@@ -177,7 +178,7 @@ export function buildIdentity(
     ssoCookie: new SsoCookie(publicUrl),
     throttleHook: createAuthThrottleHook(throttle),
   });
-  const members = new MemberService(sql, throttle, mailer, config.publicUrl, config.smtpUrl === null);
+  const members = new MemberService(sql, sessions, throttle, mailer, config.publicUrl, config.smtpUrl === null);
   memberRoutes(app, { members, acceptance: new InvitationAcceptance(sql, hasher, auth), throttle, authenticator });
   scimSettingsRoutes(app, new ScimSettingsService(sql, publicUrl + SCIM_PATH));
   scimRoutes(app, { sql, users: new ScimUserService(sql), groups: new ScimGroupService(sql), publicUrl });
@@ -185,6 +186,7 @@ export function buildIdentity(
   eventMailRoutes(app, new EventMailPreferenceService(sql));
   const eventMail = new EventMailSender(sql, throttle, mailer, config.publicUrl);
   linkPageRoutes(app);
+  invitationPageRoute(app);
   const prune = async (): Promise<void> => {
     await throttle.prune();
     await pruneEmailTokens(sql);

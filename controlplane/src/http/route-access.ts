@@ -24,6 +24,8 @@ interface ActorSession {
   readonly roleMax: Role | null;
   /** True if the password was entered in this session within the last 15 minutes. */
   readonly recent: boolean;
+  /** Opened by single sign-on, or approved in a session that it opened. */
+  readonly sso: boolean;
 }
 
 /** The management token of a request. */

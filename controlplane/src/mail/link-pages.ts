@@ -50,30 +50,6 @@ const LINK_PAGES: readonly LinkPage[] = [
     action: 'Set password',
     done: 'Your password is set and all earlier sessions were revoked. Log in with the new password.',
   },
-  {
-    path: '/accept-invitation',
-    title: 'Accept the invitation',
-    endpoint: 'v1/invitations/accept',
-    fields: [
-      {
-        name: 'name',
-        label: 'Your name, if you have no account yet',
-        attributes: 'autocomplete="name" maxlength="80"',
-      },
-      {
-        name: 'password',
-        label: 'Password: a new one, or the one of your existing account',
-        attributes: NEW_PASSWORD,
-      },
-      {
-        name: 'code',
-        label: 'Authentication code, if your account has a second factor',
-        attributes: 'autocomplete="one-time-code" maxlength="40"',
-      },
-    ],
-    action: 'Accept',
-    done: 'You are now a member. Log in to start.',
-  },
 ];
 
 const LINK_PAGE_SCRIPT = `
@@ -111,6 +87,7 @@ input, select { margin: .25rem 0 1rem; padding: .5rem .75rem; font-weight: 400; 
   border: 1px solid var(--edge); }
 button { margin-bottom: .5rem; padding: .5rem; font-weight: 600; color: #fff; background: var(--chosen);
   border: 1px solid var(--chosen); cursor: pointer; }
+small { display: block; font-weight: 400; color: var(--quiet); }
 button + button { color: inherit; background: var(--field); border-color: var(--edge); }
 button:disabled { opacity: .6; cursor: default; }
 output { display: block; font-size: .875rem; overflow-wrap: anywhere; }

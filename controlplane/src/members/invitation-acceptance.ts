@@ -13,6 +13,7 @@ import type { UserRow } from '../auth/users/user-and-membership-store.js';
 import type { Sql, Tx } from '../db/postgres-client.js';
 import { AccountAlreadyExists, Forbidden, InvalidInput } from '../domain/errors.js';
 import { invalidateSuspendedOrganizations } from '../suspension/unproven-founder-item-suspension.js';
+import type { InvitationDetails } from './schema.js';
 import { mayAssignRole } from './service.js';
 import * as store from './store.js';
 
@@ -61,6 +62,17 @@ export class InvitationAcceptance {
     return reply;
   }
 
+  /** What the invited person sees before the acceptance. `sessionUserId`: the user of the caller's session, or null. */
+  async describe(token: string, sessionUserId: string | null): Promise<InvitationDetails> {
+    const invitation = await store.findLiveInvitation(this.sql, hashEmailToken(token));
+    if (invitation === null) throw new InvalidInput(UNKNOWN_INVITATION_MESSAGE);
+    const { email, role, linkShown } = invitation;
+    const { inviterName, inviterEmail, ...details } = await store.loadInvitationDetails(this.sql, invitation);
+    const user = await this.auth.findUserByEmail(email);
+    const inviter = inviterName === null || inviterEmail === null ? null : { name: inviterName, email: inviterEmail };
+    return { ...details, role, email, inviter, account: accountKind(user, linkShown, sessionUserId) };
+  }
+
   async #verifyInvitee(
     { email, linkShown }: store.InvitationRow,
     { name, password, code }: AcceptanceRequest,
@@ -102,6 +114,17 @@ export class InvitationAcceptance {
   async #isAccountFounder(user: UserRow, password: string, sessionUserId: string | null, ip: string): Promise<boolean> {
     return sessionUserId === user.id || (await this.hasher.verify(user.passwordHash, password, ip));
   }
+}
+
+/** The same decision as of the acceptance: which proof the address needs. */
+function accountKind(
+  user: UserRow | null,
+  linkShown: boolean,
+  sessionUserId: string | null,
+): InvitationDetails['account'] {
+  if (user === null) return 'new';
+  if (!linkShown && user.emailVerifiedAt === null) return 'unconfirmed';
+  return user.id === sessionUserId ? 'session' : 'existing';
 }
 
 async function assertInviterStillAllowed(tx: Tx, { orgId, role, invitedBy }: store.InvitationRow): Promise<void> {

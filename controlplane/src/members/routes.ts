@@ -1,8 +1,9 @@
+import { Type } from 'typebox';
 import { type Authenticator, getClientInfo } from '../auth/authenticator.js';
 import { createAuthThrottleHook } from '../auth/routes.js';
 import { LoginReply, SecondFactorRejection } from '../auth/users/auth-schema.js';
 import type { App } from '../http/app.js';
-import { parsePage } from '../http/limit-offset-pagination.js';
+import { PageQuery, parsePage } from '../http/limit-offset-pagination.js';
 import { operation } from '../http/operation-id-tag-and-summary.js';
 import { Deleted } from '../http/schema.js';
 import type { Throttle } from '../throttling/throttle.js';
@@ -10,12 +11,18 @@ import type { InvitationAcceptance } from './invitation-acceptance.js';
 import {
   AcceptInput,
   AcceptRefused,
+  CreatedItems,
+  InvitationDetails,
   InvitedReply,
   InviteInput,
+  LookupInput,
   MemberList,
   MemberParams,
   MemberQuery,
   MemberReply,
+  MemberSessionList,
+  MemberSessionParams,
+  RemovalQuery,
   RoleInput,
 } from './schema.js';
 import type { MemberService } from './service.js';
@@ -88,11 +95,75 @@ export function memberRoutes(app: App, { members, acceptance, throttle, authenti
       schema: {
         ...operation('Members', 'removeMember', 'Remove a member or revoke an invitation'),
         params: MemberParams,
+        querystring: RemovalQuery,
+        response: { 200: Deleted, 403: SecondFactorRejection },
+      },
+    },
+    async ({ actor, params, query }) => {
+      await members.remove(actor, params.userId, query.revoke === 'created');
+      return { deleted: true as const };
+    },
+  );
+  app.get(
+    '/v1/members/:userId/created',
+    {
+      config: { access: 'admin', tokens: false },
+      schema: {
+        ...operation(
+          'Members',
+          'listCreatedByMember',
+          'List what a member created: gateway tokens, webhooks, management tokens',
+        ),
+        params: MemberParams,
+        response: { 200: CreatedItems },
+      },
+    },
+    async ({ actor, params }) => members.listCreated(actor, params.userId),
+  );
+  app.get(
+    '/v1/members/:userId/sessions',
+    {
+      config: { access: 'owner', tokens: false },
+      schema: {
+        ...operation('Members', 'listMemberSessions', 'List the sessions of a member in this organization'),
+        params: MemberParams,
+        querystring: Type.Object(PageQuery),
+        response: { 200: MemberSessionList },
+      },
+    },
+    async ({ actor, params, query }) => {
+      const { limit, offset } = parsePage(query);
+      const { rows, total } = await members.listSessions(actor, params.userId, { limit, offset });
+      return { sessions: [...rows], total, limit, offset };
+    },
+  );
+  app.delete(
+    '/v1/members/:userId/sessions',
+    {
+      config: { access: 'owner', tokens: false },
+      schema: {
+        ...operation('Members', 'endMemberSessions', 'End all sessions of a member in this organization'),
+        params: MemberParams,
         response: { 200: Deleted, 403: SecondFactorRejection },
       },
     },
     async ({ actor, params }) => {
-      await members.remove(actor, params.userId);
+      await members.endSessions(actor, params.userId, null);
+      return { deleted: true as const };
+    },
+  );
+  app.delete(
+    '/v1/members/:userId/sessions/:sessionId',
+    {
+      config: { access: 'owner', tokens: false },
+      schema: {
+        ...operation('Members', 'endMemberSession', 'End a session of a member in this organization'),
+        params: MemberSessionParams,
+        response: { 200: Deleted, 403: SecondFactorRejection },
+      },
+    },
+    async ({ actor, params }) => {
+      await members.endSessions(actor, params.userId, params.sessionId);
       return { deleted: true as const };
     },
   );
@@ -109,6 +180,20 @@ export function memberRoutes(app: App, { members, acceptance, throttle, authenti
       await members.leave(actor);
       return { deleted: true as const };
     },
+  );
+  app.post(
+    '/v1/invitations/lookup',
+    {
+      config: { access: 'public' },
+      onRequest: createAuthThrottleHook(throttle),
+      schema: {
+        ...operation('Members', 'lookUpInvitation', 'Get the invitation of a token from a mail'),
+        errorStatuses: [429],
+        body: LookupInput,
+        response: { 200: InvitationDetails },
+      },
+    },
+    async (request) => acceptance.describe(request.body.token, await authenticator.findSessionUserId(request)),
   );
   app.post(
     '/v1/invitations/accept',

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { FactorCode, MailToken, PASSWORD_LENGTH } from '../auth/users/auth-schema.js';
+import { SessionInfo } from '../auth/users/session-schema.js';
 import { PageQuery, PageReply } from '../http/limit-offset-pagination.js';
 import { Body, Email, PublicName, Role, Timestamp, Uuid } from '../http/schema.js';
 import { SearchQuery, SortQuery } from '../http/search-and-sort-query-schema.js';
@@ -14,6 +15,10 @@ export const Member = Type.Object({
   role: Role,
   status: Type.Union([Type.Literal('active'), Type.Literal('invited')]),
   createdAt: Timestamp,
+  emailVerified: Type.Boolean({ description: 'False while the status is invited.' }),
+  lastSeenAt: Type.Union([Timestamp, Type.Null()], {
+    description: 'The last request of a session in this organization, to the minute. Null: none that is still stored.',
+  }),
 });
 export type Member = Static<typeof Member>;
 
@@ -53,11 +58,59 @@ export const AcceptInput = Body({
   code: Type.Optional(FactorCode),
 });
 
+export const RemovalQuery = Type.Object({
+  revoke: Type.Optional(
+    Type.Literal('created', {
+      description: 'Also revokes the gateway tokens and deletes the webhooks of the list `created`.',
+    }),
+  ),
+});
+export const CreatedItems = Type.Object({
+  items: Type.Array(
+    Type.Object({
+      kind: Type.Enum(['api_key', 'webhook', 'management_token'], {
+        description: 'Management tokens end with the membership in any case.',
+      }),
+      id: Uuid,
+      name: Type.String(),
+      detail: Type.String(),
+      createdAt: Timestamp,
+    }),
+  ),
+  total: Type.Integer({ description: 'The list has at most 200 of them.' }),
+});
+export type CreatedItems = Static<typeof CreatedItems>;
+export const MemberSessionList = Type.Object({ sessions: Type.Array(SessionInfo), ...PageReply });
+export const MemberSessionParams = Type.Object({ userId: Uuid, sessionId: Uuid });
+
+export const LookupInput = Body({ token: MailToken });
+export const InvitationDetails = Type.Object({
+  orgName: Type.String(),
+  role: Role,
+  email: Type.String(),
+  inviter: Type.Union([Type.Object({ name: Type.String(), email: Type.String() }), Type.Null()], {
+    description: 'Null: no longer a member.',
+  }),
+  account: Type.Enum(['new', 'existing', 'unconfirmed', 'session'], {
+    description:
+      'What the acceptance needs. `new`: name and password; `existing`: the password of the account; `unconfirmed`: a new password; `session`: nothing, the caller is logged in with the address.',
+  }),
+  sso: Type.Boolean({ description: 'The organization’s identity provider logs in people of this address.' }),
+  ssoRequired: Type.Boolean({ description: 'Only single sign-on opens the organization.' }),
+});
+export type InvitationDetails = Static<typeof InvitationDetails>;
+
 /** For the API document. */
 export const EXAMPLES = {
   'Member.name': 'Ada Lovelace',
   'AcceptInput.name': 'Ada Lovelace',
   'AcceptRefused.error': 'log in to the account of this address first',
   'AcceptInput.token': 'example-token-of-no-mail',
+  'LookupInput.token': 'example-token-of-no-mail',
+  'inviter.name': 'Grace Hopper',
+  'InvitationDetails.orgName': 'Acme',
+  account: 'new',
+  sso: false,
+  'InvitationDetails.ssoRequired': false,
   invitationUrl: null,
 };

@@ -8,7 +8,10 @@ import type { AuditAction } from '@acg/base/audit-actions';
 import { uuidv7 } from '@acg/base/uuidv7';
 import { type AuditChanges, recordAudit } from '../audit/audit-trail.js';
 import { assertConfirmed } from '../auth/second-factor/confirmation.js';
+import type { SessionService } from '../auth/sessions/session-service.js';
+import { deleteMemberSessions } from '../auth/sessions/session-store.js';
 import { createEmailToken } from '../auth/users/email-token.js';
+import type { SessionInfo } from '../auth/users/session-schema.js';
 import type { Sql, Tx } from '../db/postgres-client.js';
 import { Conflict, Forbidden, NotFound } from '../domain/errors.js';
 import type { ListResult, Page } from '../http/limit-offset-pagination.js';
@@ -17,8 +20,9 @@ import { normaliseEmail } from '../http/schema.js';
 import { buildInvitationLink, createInvitationMail } from '../mail/mail-texts.js';
 import type { Mailer } from '../mail/mailer.js';
 import type { Throttle } from '../throttling/throttle.js';
+import * as createdItems from './created-items-store.js';
 import { assertNotLastOwner, endMembership } from './end-membership.js';
-import type { Member, MemberQuery } from './schema.js';
+import type { CreatedItems, Member, MemberQuery } from './schema.js';
 import * as store from './store.js';
 
 const INVITATION_LIFETIME_S = 7 * 86_400;
@@ -39,6 +43,7 @@ interface SentInvitation {
 export class MemberService {
   constructor(
     readonly sql: Sql,
+    readonly sessions: SessionService,
     readonly throttle: Throttle,
     readonly mailer: Mailer,
     readonly publicUrl: string,
@@ -150,13 +155,40 @@ export class MemberService {
     });
   }
 
-  /** Ends the member's access at once ({@link endMembership}). */
-  async remove(actor: Actor, id: string): Promise<void> {
+  /** What the member created and what outlives the membership, or ends with it: the list that the removal shows. */
+  async listCreated(actor: Actor, id: string): Promise<CreatedItems> {
+    const member = await store.loadMember(this.sql, actor.orgId, id);
+    if (member?.status !== 'active') throw new NotFound('member');
+    const { rows, total } = await createdItems.listCreatedItems(this.sql, actor.orgId, id);
+    return { items: rows.map((row) => ({ ...row, createdAt: row.createdAt.toISOString() })), total };
+  }
+
+  /** Sessions of the member in this organization. */
+  async listSessions(actor: Actor, id: string, page: Page): Promise<ListResult<SessionInfo>> {
+    const member = await store.loadMember(this.sql, actor.orgId, id);
+    if (member?.status !== 'active') throw new NotFound('member');
+    return this.sessions.listOfMember(actor, id, page);
+  }
+
+  /** `sessionId` null ends all of them. Sessions in other organizations stay. */
+  async endSessions(actor: Actor, id: string, sessionId: string | null): Promise<void> {
+    await this.sql.begin(async (tx) => {
+      const member = await lockManageableMember(tx, actor, id, []);
+      if (member.status !== 'active') throw new NotFound('member');
+      await recordAudit(tx, actor, 'member.end_sessions', auditTarget(member), { session: [sessionId ?? 'all', null] });
+      const ended = await deleteMemberSessions(tx, actor.orgId, id, sessionId);
+      if (sessionId !== null && ended === 0) throw new NotFound('session');
+    });
+  }
+
+  /** Ends the member's access at once ({@link endMembership}). `revokeCreated`: also of what the member created. */
+  async remove(actor: Actor, id: string, revokeCreated = false): Promise<void> {
     await this.sql.begin(async (tx) => {
       const before = await lockManageableMember(tx, actor, id, []);
       await assertNotLastOwner(tx, actor.orgId, before);
       await recordAudit(tx, actor, 'member.remove', auditTarget(before), removalChanges(before));
-      await endMembership(tx, actor.orgId, before);
+      const keys = revokeCreated && before.status === 'active' ? await revokeCreatedItems(tx, actor, id) : [];
+      await endMembership(tx, actor.orgId, before, keys);
     });
   }
 
@@ -223,6 +255,16 @@ async function assertMayManageRoles(tx: Tx, actor: Actor, roles: readonly Role[]
 export const mayAssignRole = (actorRole: Role, role: Role): boolean =>
   isRoleAtLeast(actorRole, 'admin') && isRoleAtLeast(actorRole, role);
 
+/** Returns the ids of the revoked keys. */
+async function revokeCreatedItems(tx: Tx, actor: Actor, userId: string): Promise<readonly string[]> {
+  const { keys, webhooks } = await createdItems.revokeCreatedItems(tx, actor.orgId, userId);
+  for (const { id, name } of keys)
+    await recordAudit(tx, actor, 'api_key.revoke', { type: 'api_key', id }, { name: [name, null] });
+  for (const { id, name } of webhooks)
+    await recordAudit(tx, actor, 'webhook.delete', { type: 'webhook', id }, { url: [name, null] });
+  return keys.map(({ id }) => id);
+}
+
 const auditTarget = (member: store.MemberRow) => ({
   type: member.status === 'active' ? 'user' : 'invitation',
   id: member.id,
@@ -233,11 +275,16 @@ const removalChanges = (member: store.MemberRow): AuditChanges => ({
   role: [member.role, null],
 });
 
-const present = ({ id, email, name, role, status, createdAt }: store.MemberRow): Member => ({
-  userId: id,
-  email,
-  name,
-  role,
-  status,
-  createdAt: createdAt.toISOString(),
-});
+const present = (row: store.MemberRow & { readonly lastSeenAt?: Date | null }): Member => {
+  const { id, email, name, role, status, createdAt, emailVerified, lastSeenAt } = row;
+  return {
+    userId: id,
+    email,
+    name,
+    role,
+    status,
+    createdAt: createdAt.toISOString(),
+    emailVerified,
+    lastSeenAt: lastSeenAt?.toISOString() ?? null,
+  };
+};

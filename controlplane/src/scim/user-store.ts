@@ -95,3 +95,15 @@ export async function bindToMember(tx: Tx, orgId: string, id: string): Promise<s
     returning s.user_id as "userId"`;
   return row?.userId ?? null;
 }
+
+/**
+ * What the directory says of a person with that address who is bound to no account yet, or of one that it has
+ * deactivated. Locks the entries, so that a deactivation waits for a login, or the other way round. Null: nothing.
+ */
+export async function lockDirectoryEntry(tx: Tx, orgId: string, email: string): Promise<'active' | 'inactive' | null> {
+  const rows = await tx<{ active: boolean; userId: string | null }[]>`
+    select active, user_id as "userId" from scim_users
+     where org_id = ${orgId} and lower(coalesce(email, user_name)) = ${email} for share`;
+  if (rows.some(({ active, userId }) => active && userId === null)) return 'active';
+  return rows.some(({ active }) => !active) ? 'inactive' : null;
+}

@@ -13,13 +13,15 @@ import type { Sql, Tx } from '../db/postgres-client.js';
 import { InvalidInput, NotFound, Unauthenticated } from '../domain/errors.js';
 import type { Role } from '../http/route-access.js';
 import { normaliseEmail } from '../http/schema.js';
+import { deleteInvitationsTo, findInvitedRole, lockOrganizationMembers, setMemberRole } from '../members/store.js';
+import { lockDirectoryEntry } from '../scim/user-store.js';
 import type { Throttle } from '../throttling/throttle.js';
 import type { Vault } from '../vault/aes-gcm-vault.js';
 import { decideSsoLogin, type ProviderClaims, SSO_REJECTION_ADVICE, type SsoRejection } from './decide-login.js';
 import { mailDomainOf } from './domain-name.js';
 import { ProviderFailure } from './issuer-requests.js';
 import { createLoginSecrets, type OidcClient, type OidcConnection } from './oidc-client.js';
-import { buildRedirectUri } from './settings-service.js';
+import { buildRedirectUri, GROUPS_CLAIM_DEFAULT } from './settings-service.js';
 import * as store from './store.js';
 
 export const LOGIN_LIFETIME_S = 600;
@@ -104,26 +106,42 @@ export class SsoLoginService {
     claims: ProviderClaims,
     client: ClientInfo,
   ): Promise<SsoOutcome | SsoRejection> {
-    const { orgId, defaultRole } = row;
+    const { orgId, defaultRole, groupRoles } = row;
     const identity = { orgId, issuer: claims.issuer, subject: claims.subject };
+    // A role must not change while an administrator or the directory changes it.
+    await lockOrganizationMembers(tx, orgId);
     // Two logins of one new person at the same moment must not create two accounts.
     await tx`select pg_advisory_xact_lock(hashtextextended(${`sso ${orgId} ${claims.subject}`}, 0))`;
     const linked = await store.findLinkedUser(tx, identity);
     const domain = claims.email === null ? null : mailDomainOf(claims.email);
     const account = claims.email === null ? null : await users.loadUserByEmail(tx, claims.email);
+    const entry = claims.email === null ? null : await lockDirectoryEntry(tx, orgId, claims.email);
     const decision = decideSsoLogin({
       claims,
       linkedUserId: linked?.userId ?? null,
-      isMember: linked?.isMember ?? false,
+      memberRole: linked?.role ?? null,
       isDomainVerified: domain !== null && (await store.isDomainVerified(tx, orgId, domain)),
       accountId: account?.id ?? null,
       defaultRole,
+      groupRoles: groupRoles ?? [],
+      invitedRole: claims.email === null ? null : await findInvitedRole(tx, orgId, claims.email),
+      directory: entry,
     });
     if (decision.kind === 'reject') return decision.reason;
-    if (decision.kind === 'open') return this.#openSession(tx, decision.userId, orgId, client);
+    if (decision.kind === 'open') {
+      if (decision.role !== null)
+        await this.#setRole(tx, orgId, decision.userId, linked!.role!, decision.role, client.ip);
+      return this.#openSession(tx, decision.userId, orgId, client);
+    }
+    if (decision.kind === 'rejoin') {
+      const user = (await users.loadUser(tx, decision.userId))!;
+      await this.#insertMembership(tx, orgId, user, decision.role, client.ip);
+      return this.#openSession(tx, user.id, orgId, client);
+    }
     if (decision.kind === 'prove_account') {
       const secret = randomBytes(32).toString('base64url');
-      await store.insertLink(tx, sha256(secret), { ...identity, userId: decision.userId }, LOGIN_LIFETIME_S);
+      const link = { ...identity, userId: decision.userId, role: decision.role };
+      await store.insertLink(tx, sha256(secret), link, LOGIN_LIFETIME_S);
       return { kind: 'prove_account', secret, email: claims.email! };
     }
     const id = uuidv7(Date.now());
@@ -144,12 +162,17 @@ export class SsoLoginService {
     if (!(await auth.verifyAccountOwner(user, proof, null, { ip: client.ip, proof: 'none' })))
       throw new Unauthenticated('password is not the password of this account');
     const cookie = await sql.begin(async (tx) => {
+      await lockOrganizationMembers(tx, link.orgId);
       const connection = await store.loadConnection(tx, link.orgId);
       if (!(await store.deleteLink(tx, sha256(secret))) || connection?.issuer !== link.issuer)
         throw new InvalidInput('this login is unknown, used or older than 10 minutes: log in again');
       const role = await users.lockMembership(tx, link.orgId, user.id);
-      if (role === null && connection.defaultRole === null) throw new InvalidInput(SSO_REJECTION_ADVICE.not_invited);
-      await this.#join(tx, link, user, role === null ? connection.defaultRole : null, client.ip);
+      // A control plane of the previous release wrote no role.
+      const joinRole = link.role ?? connection.defaultRole;
+      if (role === null && joinRole === null) throw new InvalidInput(SSO_REJECTION_ADVICE.not_invited);
+      if (role === null && (await lockDirectoryEntry(tx, link.orgId, user.email)) === 'inactive')
+        throw new InvalidInput(SSO_REJECTION_ADVICE.deactivated);
+      await this.#join(tx, link, user, role === null ? joinRole : null, client.ip);
       const opened = await this.#openSession(tx, user.id, link.orgId, client);
       return opened.cookie;
     });
@@ -166,13 +189,31 @@ export class SsoLoginService {
   ): Promise<void> {
     const actor = { userId: user.id, email: user.email, orgId: identity.orgId, ip };
     const target = { type: 'user', id: user.id };
-    if (role !== null) {
-      await users.insertMembership(tx, identity.orgId, user.id, role);
-      await recordAudit(tx, actor, 'member.join', target, { role: [null, role] });
-    }
+    if (role !== null) await this.#insertMembership(tx, identity.orgId, user, role, ip);
     if (!(await store.insertIdentity(tx, identity, user.id)))
       throw new InvalidInput('this identity was linked at the same moment: log in again');
     await recordAudit(tx, actor, 'sso.link', target, { subject: [null, identity.subject] });
+  }
+
+  /** The invitation to the address is accepted with it. */
+  async #insertMembership(
+    tx: Tx,
+    orgId: string,
+    user: { readonly id: string; readonly email: string },
+    role: Role,
+    ip: string,
+  ): Promise<void> {
+    await users.insertMembership(tx, orgId, user.id, role);
+    await deleteInvitationsTo(tx, orgId, user.email);
+    const actor = { userId: user.id, email: user.email, orgId, ip };
+    await recordAudit(tx, actor, 'member.join', { type: 'user', id: user.id }, { role: [null, role] });
+  }
+
+  async #setRole(tx: Tx, orgId: string, userId: string, before: Role, role: Role, ip: string): Promise<void> {
+    const { email } = (await users.loadUser(tx, userId))!;
+    await setMemberRole(tx, orgId, userId, before, role);
+    const actor = { userId, email, orgId, ip };
+    await recordAudit(tx, actor, 'member.update', { type: 'user', id: userId }, { role: [before, role] });
   }
 
   async #openSession(
@@ -204,6 +245,7 @@ export class SsoLoginService {
     const { vault, publicUrl } = this.dependencies;
     const { id, orgId, issuer, clientId } = row;
     const clientSecret = vault.decrypt({ purpose: 'sso', orgId, id }, row);
-    return { orgId, issuer, clientId, clientSecret, redirectUri: buildRedirectUri(publicUrl, orgId) };
+    const groupsClaim = (row.groupRoles ?? []).length === 0 ? null : (row.groupsClaim ?? GROUPS_CLAIM_DEFAULT);
+    return { orgId, issuer, clientId, clientSecret, redirectUri: buildRedirectUri(publicUrl, orgId), groupsClaim };
   }
 }

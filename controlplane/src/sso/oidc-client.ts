@@ -21,6 +21,8 @@ export interface OidcConnection {
   readonly clientId: string;
   readonly clientSecret: string;
   readonly redirectUri: string;
+  /** The claim that lists the person's groups; null: groups are not read. */
+  readonly groupsClaim: string | null;
 }
 
 interface LoginSecrets {
@@ -91,7 +93,7 @@ export class OidcClient {
         requireIdToken: true,
       });
       await oauth.validateApplicationLevelSignature(server, response, options);
-      return readClaims(connection.issuer, oauth.getValidatedIdTokenClaims(tokens)!);
+      return readClaims(connection, oauth.getValidatedIdTokenClaims(tokens)!);
     });
   }
 }
@@ -102,7 +104,8 @@ const chooseClientAuthentication = (server: oauth.AuthorizationServer, secret: s
     ? oauth.ClientSecretPost(secret)
     : oauth.ClientSecretBasic(secret);
 
-function readClaims(issuer: string, { sub, email, email_verified, name }: oauth.IDToken): ProviderClaims {
+function readClaims({ issuer, groupsClaim }: OidcConnection, token: oauth.IDToken): ProviderClaims {
+  const { sub, email, email_verified, name } = token;
   if (sub.length > TEXT_CHARS_MAX) throw new ProviderFailure('sub of the ID token is too long');
   const text = (claim: unknown): string | null =>
     typeof claim === 'string' && claim.trim() !== '' && claim.length <= TEXT_CHARS_MAX ? claim.trim() : null;
@@ -114,5 +117,12 @@ function readClaims(issuer: string, { sub, email, email_verified, name }: oauth.
     // Some providers send it as a string.
     emailVerified: email_verified === undefined ? null : email_verified === true || email_verified === 'true',
     name: text(name),
+    groups: groupsClaim === null ? null : readGroups(token[groupsClaim]),
   };
+}
+
+/** Null: the claim is missing or no list. A single group may come as a string. */
+function readGroups(claim: unknown): readonly string[] | null {
+  if (typeof claim === 'string') return [claim];
+  return Array.isArray(claim) ? claim.filter((group): group is string => typeof group === 'string') : null;
 }

@@ -6,6 +6,29 @@ import { Body, Email, Timestamp, Uuid } from '../http/schema.js';
 const DefaultRole = Type.Union([Type.Literal('viewer'), Type.Literal('member'), Type.Literal('admin'), Type.Null()], {
   description: 'The role of people who log in for the first time; null: they need an invitation.',
 });
+const GroupsClaim = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  description: 'The claim of the ID token that lists the groups. Default: `groups`; left out: as it is.',
+});
+const GroupRoles = Type.Array(
+  Type.Object(
+    {
+      group: Type.String({ minLength: 1, maxLength: 255, description: 'As the claim names it, e.g. a name or an id.' }),
+      role: Type.Union([Type.Literal('viewer'), Type.Literal('member'), Type.Literal('admin')]),
+    },
+    { additionalProperties: false },
+  ),
+  {
+    maxItems: 200,
+    description:
+      'The highest role of the groups of a person counts, at each login. In none of these groups: `defaultRole`, or no login. Left out: as it is; empty: groups decide nothing.',
+  },
+);
+const BreakGlassUserId = Type.Union([Uuid, Type.Null()], {
+  description:
+    'Requires single sign-on of everybody but this owner, who has a second factor. Left out: as it is; null: not required.',
+});
 export const SsoInput = Body({
   issuer: Type.String({
     minLength: 1,
@@ -21,6 +44,9 @@ export const SsoInput = Body({
     }),
   ),
   defaultRole: DefaultRole,
+  groupsClaim: Type.Optional(GroupsClaim),
+  groupRoles: Type.Optional(GroupRoles),
+  breakGlassUserId: Type.Optional(BreakGlassUserId),
 });
 export type SsoInput = Static<typeof SsoInput>;
 export const SsoDomain = Type.Object({
@@ -34,7 +60,15 @@ export const SsoDomain = Type.Object({
 export type SsoDomain = Static<typeof SsoDomain>;
 export const SsoSettings = Type.Object({
   connection: Type.Union([
-    Type.Object({ issuer: Type.String(), clientId: Type.String(), defaultRole: DefaultRole, createdAt: Timestamp }),
+    Type.Object({
+      issuer: Type.String(),
+      clientId: Type.String(),
+      defaultRole: DefaultRole,
+      groupsClaim: Type.String(),
+      groupRoles: GroupRoles,
+      breakGlassUserId: BreakGlassUserId,
+      createdAt: Timestamp,
+    }),
     Type.Null(),
   ]),
   redirectUri: Type.String({ description: 'The redirect URI to register at the provider.' }),
@@ -53,6 +87,10 @@ export const EXAMPLES = {
   clientId: 'agent-credential-gateway',
   clientSecret: 'example-client-secret-not-in-use',
   defaultRole: 'viewer',
+  groupsClaim: 'groups',
+  group: 'Engineering',
+  'groupRoles.role': 'member',
+  breakGlassUserId: null,
   'DomainInput.domain': 'example.com',
   'SsoDomain.domain': 'example.com',
   recordName: '_acg-challenge.example.com',

@@ -11,7 +11,9 @@ import { isUniqueViolation, type Sql, type Tx } from '../db/postgres-client.js';
 import { Conflict, InvalidInput, NotFound } from '../domain/errors.js';
 import { runWithoutRequestSlot } from '../http/org-request-slots.js';
 import type { Actor } from '../http/route-access.js';
+import { lockOrganizationMembers } from '../members/store.js';
 import type { Vault } from '../vault/aes-gcm-vault.js';
+import type { GroupRole } from './decide-login.js';
 import { isPublicMailDomain, parseMailDomain } from './domain-name.js';
 import { ProviderFailure } from './issuer-requests.js';
 import type { OidcClient } from './oidc-client.js';
@@ -19,6 +21,7 @@ import type { SsoDomain, SsoInput, SsoSettings } from './schema.js';
 import * as store from './store.js';
 
 const DOMAINS_MAX = 50;
+export const GROUPS_CLAIM_DEFAULT = 'groups';
 const RECORD_PREFIX = '_acg-challenge.';
 const VALUE_PREFIX = 'acg-domain-verification=';
 const RECHECK_S = 7 * 86_400;
@@ -56,6 +59,9 @@ export class SsoSettingsService {
               issuer: connection.issuer,
               clientId: connection.clientId,
               defaultRole: connection.defaultRole as 'viewer' | 'member' | 'admin' | null,
+              groupsClaim: connection.groupsClaim ?? GROUPS_CLAIM_DEFAULT,
+              groupRoles: [...(connection.groupRoles ?? [])],
+              breakGlassUserId: connection.breakGlassUserId,
               createdAt: connection.createdAt.toISOString(),
             },
       redirectUri: buildRedirectUri(publicUrl, orgId),
@@ -78,7 +84,20 @@ export class SsoSettingsService {
         input.clientSecret === undefined ? before! : vault.encrypt({ purpose: 'sso', orgId, id }, input.clientSecret);
       const { keyId, nonce, ciphertext } = secret;
       const { issuer, clientId, defaultRole } = input;
-      await store.upsertConnection(tx, { id, orgId, issuer, clientId, defaultRole, keyId, nonce, ciphertext });
+      const {
+        groupsClaim = before?.groupsClaim ?? null,
+        groupRoles = before?.groupRoles ?? null,
+        breakGlassUserId = before?.breakGlassUserId ?? null,
+      } = input;
+      assertDistinctGroups(groupRoles ?? []);
+      // Before the connection is locked by its change, in the order of changes of members.
+      if ((await lockOrganizationMembers(tx, orgId)) === null) throw new NotFound('organization');
+      if (breakGlassUserId !== null && !(await store.isOwnerWithSecondFactor(tx, orgId, breakGlassUserId)))
+        throw new Conflict(
+          'breakGlassUserId must be an owner with a second factor, who logs in while the provider is away',
+        );
+      const settings = { defaultRole, groupsClaim, groupRoles, breakGlassUserId };
+      await store.upsertConnection(tx, { id, orgId, issuer, clientId, ...settings, keyId, nonce, ciphertext });
       if (!isSameClient) await store.endSsoSessions(tx, orgId);
       await recordAudit(
         tx,
@@ -89,6 +108,9 @@ export class SsoSettingsService {
           issuer: [before?.issuer ?? null, issuer],
           clientId: [before?.clientId ?? null, clientId],
           defaultRole: [before?.defaultRole ?? null, defaultRole],
+          groupsClaim: [before?.groupsClaim ?? null, groupsClaim],
+          groupRoles: [describeGroupRoles(before?.groupRoles), describeGroupRoles(groupRoles)],
+          breakGlassUserId: [before?.breakGlassUserId ?? null, breakGlassUserId],
         },
       );
     });
@@ -174,6 +196,17 @@ export class SsoSettingsService {
     }
   }
 }
+
+function assertDistinctGroups(groupRoles: readonly GroupRole[]): void {
+  const names = new Set<string>();
+  for (const { group } of groupRoles) {
+    if (names.has(group)) throw new InvalidInput(`groupRoles has ${group} twice: a group has one role`);
+    names.add(group);
+  }
+}
+
+const describeGroupRoles = (groupRoles: readonly GroupRole[] | null | undefined): string[] =>
+  (groupRoles ?? []).map(({ group, role }) => `${group}: ${role}`);
 
 async function markChecked(tx: Tx, row: store.DomainRow, isVerified: boolean): Promise<void> {
   try {

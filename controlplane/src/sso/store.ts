@@ -1,6 +1,7 @@
 import type { Sql, Tx } from '../db/postgres-client.js';
 import type { Role } from '../http/route-access.js';
 import type { EncryptedSecret } from '../vault/aes-gcm-vault.js';
+import type { GroupRole } from './decide-login.js';
 
 export interface ConnectionRow extends EncryptedSecret {
   readonly id: string;
@@ -8,12 +9,19 @@ export interface ConnectionRow extends EncryptedSecret {
   readonly issuer: string;
   readonly clientId: string;
   readonly defaultRole: Role | null;
+  /** Null: the default. */
+  readonly groupsClaim: string | null;
+  /** Null: groups decide nothing. */
+  readonly groupRoles: readonly GroupRole[] | null;
+  /** Null: single sign-on is not required. */
+  readonly breakGlassUserId: string | null;
   readonly createdAt: Date;
 }
 
 const connectionColumns = (sql: Sql | Tx) => sql`
   c.id, c.org_id as "orgId", c.issuer, c.client_id as "clientId", c.key_id as "keyId", c.nonce, c.ciphertext,
-  c.default_role as "defaultRole", c.created_at as "createdAt"`;
+  c.default_role as "defaultRole", c.groups_claim as "groupsClaim", c.group_roles as "groupRoles",
+  c.break_glass_user_id as "breakGlassUserId", c.created_at as "createdAt"`;
 
 export async function loadConnection(sql: Sql | Tx, orgId: string): Promise<ConnectionRow | null> {
   const [row] = await sql<ConnectionRow[]>`
@@ -32,12 +40,15 @@ export async function findConnectionByDomain(sql: Sql, domain: string): Promise<
 
 export async function upsertConnection(tx: Tx, row: Omit<ConnectionRow, 'createdAt'>): Promise<void> {
   await tx`
-    insert into sso_connections (id, org_id, issuer, client_id, key_id, nonce, ciphertext, default_role)
+    insert into sso_connections (id, org_id, issuer, client_id, key_id, nonce, ciphertext, default_role,
+                                 groups_claim, group_roles, break_glass_user_id)
     values (${row.id}, ${row.orgId}, ${row.issuer}, ${row.clientId}, ${row.keyId}, ${row.nonce}, ${row.ciphertext},
-            ${row.defaultRole})
+            ${row.defaultRole}, ${row.groupsClaim}, ${row.groupRoles === null ? null : tx.json(row.groupRoles as never)},
+            ${row.breakGlassUserId})
     on conflict (org_id) do update set issuer = excluded.issuer, client_id = excluded.client_id,
            key_id = excluded.key_id, nonce = excluded.nonce, ciphertext = excluded.ciphertext,
-           default_role = excluded.default_role`;
+           default_role = excluded.default_role, groups_claim = excluded.groups_claim,
+           group_roles = excluded.group_roles, break_glass_user_id = excluded.break_glass_user_id`;
 }
 
 /** Ends the sessions that it opened, and logins under way. Returns false when there was none. */
@@ -153,14 +164,14 @@ export interface SsoIdentity {
   readonly subject: string;
 }
 
-/** Returns the user of the identity, and whether that user is a member; null: the identity is unknown. */
+/** Returns the user of the identity, and its role in the organization (null: no member); null: the identity is unknown. */
 export async function findLinkedUser(
   tx: Tx,
   { orgId, issuer, subject }: SsoIdentity,
-): Promise<{ userId: string; isMember: boolean } | null> {
-  const [row] = await tx<{ userId: string; isMember: boolean }[]>`
-    select i.user_id as "userId", exists (
-             select from memberships m where m.org_id = i.org_id and m.user_id = i.user_id) as "isMember"
+): Promise<{ userId: string; role: Role | null } | null> {
+  const [row] = await tx<{ userId: string; role: Role | null }[]>`
+    select i.user_id as "userId", (
+             select m.role from memberships m where m.org_id = i.org_id and m.user_id = i.user_id) as role
       from sso_identities i where i.org_id = ${orgId} and i.issuer = ${issuer} and i.subject = ${subject}`;
   return row ?? null;
 }
@@ -176,18 +187,20 @@ export async function insertIdentity(tx: Tx, identity: SsoIdentity, userId: stri
 
 export interface PendingLink extends SsoIdentity {
   readonly userId: string;
+  /** With which the account joins, if it is no member; null: not stored by the previous release. */
+  readonly role: Role | null;
 }
 
 export async function insertLink(tx: Tx, browserHash: Buffer, link: PendingLink, lifetimeS: number): Promise<void> {
   await tx`
-    insert into sso_links (browser_hash, org_id, issuer, subject, user_id, expires_at)
-    values (${browserHash}, ${link.orgId}, ${link.issuer}, ${link.subject}, ${link.userId},
+    insert into sso_links (browser_hash, org_id, issuer, subject, user_id, role, expires_at)
+    values (${browserHash}, ${link.orgId}, ${link.issuer}, ${link.subject}, ${link.userId}, ${link.role},
             now() + make_interval(secs => ${lifetimeS}))`;
 }
 
 export async function loadLink(sql: Sql | Tx, browserHash: Buffer): Promise<PendingLink | null> {
   const [row] = await sql<PendingLink[]>`
-    select org_id as "orgId", issuer, subject, user_id as "userId" from sso_links
+    select org_id as "orgId", issuer, subject, user_id as "userId", role from sso_links
      where browser_hash = ${browserHash} and expires_at > now()`;
   return row ?? null;
 }
@@ -203,4 +216,12 @@ export async function pruneSsoLogins(sql: Sql): Promise<void> {
     select state_hash from sso_logins where expires_at < now() limit 10000)`;
   await sql`delete from sso_links where browser_hash in (
     select browser_hash from sso_links where expires_at < now() limit 10000)`;
+}
+
+/** Whether the user is a member with the role owner and a confirmed second factor. Locks the membership. */
+export async function isOwnerWithSecondFactor(tx: Tx, orgId: string, userId: string): Promise<boolean> {
+  const rows = await tx`
+    select 1 from memberships m where m.org_id = ${orgId} and m.user_id = ${userId} and m.role = 'owner'
+       and exists (select from second_factors f where f.user_id = m.user_id and f.confirmed_at is not null) for share`;
+  return rows.length === 1;
 }

@@ -80,6 +80,7 @@ export class WebhookService {
         url: input.url,
         kind,
         events: input.events,
+        createdBy: actor.userId,
       });
       const changes = {
         kind: [null, kind],

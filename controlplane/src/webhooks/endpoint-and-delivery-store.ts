@@ -99,12 +99,13 @@ export async function insertEndpoint(
     url: string;
     kind: EndpointKind;
     events: readonly EventName[];
+    createdBy: string;
   },
 ): Promise<EndpointRow> {
   const [row] = await tx<EndpointRow[]>`
-    insert into webhook_endpoints (id, org_id, url, kind, events, key_id, nonce, ciphertext)
+    insert into webhook_endpoints (id, org_id, url, kind, events, key_id, nonce, ciphertext, created_by)
     values (${endpoint.id}, ${endpoint.orgId}, ${endpoint.url}, ${endpoint.kind}, ${[...endpoint.events]}, ${endpoint.keyId},
-            ${endpoint.nonce}, ${endpoint.ciphertext})
+            ${endpoint.nonce}, ${endpoint.ciphertext}, ${endpoint.createdBy})
     returning ${endpointColumns(tx)}`;
   return row!;
 }

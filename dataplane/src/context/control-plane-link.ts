@@ -19,6 +19,7 @@ import {
   LayoutStage as WireLayoutStage,
 } from '@acg/proto/messages';
 import type { LayoutStage } from '../limits/counters-interface.js';
+import { applyCellShare } from './cell-share.js';
 import type { ContextCache, ContextResolver, Resolution } from './context-cache.js';
 import { decodeResolution } from './decode-resolution.js';
 import type { Invalidation, InvalidationKind } from './invalidation-matching-and-history.js';
@@ -77,6 +78,7 @@ export class ControlPlaneLink implements ContextResolver {
   readonly #listener: LinkListener;
   readonly #log: Logger;
   readonly #random: () => number;
+  readonly #cellShare: number;
   readonly #batch = new ResolveBatcher((queries) => this.#resolveTokens(queries));
   #cache: ContextCache | null = null;
   #watch: WatchCall | null = null;
@@ -106,12 +108,15 @@ export class ControlPlaneLink implements ContextResolver {
     listener: LinkListener,
     log: Logger,
     random: () => number = Math.random,
+    /** Part of each rate that this data plane's cell grants (docs/regions.md#shares). */
+    cellShare = 1,
   ) {
     this.#client = client;
     this.#identity = identity;
     this.#listener = listener;
     this.#log = log;
     this.#random = random;
+    this.#cellShare = cellShare;
   }
 
   /** True from the first Hello on: contexts can be resolved. */
@@ -188,7 +193,8 @@ export class ControlPlaneLink implements ContextResolver {
       this.#clearResolveFailures();
       return answers.map((answer) => {
         try {
-          return decodeResolution(answer, this.#builtInProviders, requestedAtMs);
+          const shared = { ...answer, context: applyCellShare(answer.context ?? {}, this.#cellShare) };
+          return decodeResolution(shared, this.#builtInProviders, requestedAtMs);
         } catch (error) {
           this.#logOnce('cannot decode the answer for a token', error);
           return error as Error;

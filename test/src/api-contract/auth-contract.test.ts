@@ -94,6 +94,7 @@ test('every endpoint but auth, status and the contract is 401 without a valid to
       'GET /v1/openapi.json',
       'GET /v1/status',
       'POST /v1/invitations/accept',
+      'POST /v1/invitations/lookup',
       'POST /v1/session',
       'POST /v1/sso/link',
       'POST /v1/sso/start',

@@ -33,7 +33,7 @@ test('GET /v1/api-keys lists non-revoked keys with exactly their fields, never t
   const second = (await owner.post('/v1/api-keys', { name: 'Two', scope: 'org', expiresAt })).body;
   const { body } = await owner.get('/v1/api-keys');
   const projectId = await firstProjectId(owner);
-  const fresh = { lastUsedAt: null, status: 'active', replacedBy: null };
+  const fresh = { lastUsedAt: null, status: 'active', replacedBy: null, createdBy: UUID };
   const nobodys = { agentId: null, agentName: null, projectId: null };
   expect(body).toEqual({
     keys: [

@@ -43,6 +43,7 @@ test('e-mail tokens: this test covers every stored kind and every call that acce
     'POST /v1/auth/reset-password',
     'POST /v1/auth/verify-email',
     'POST /v1/invitations/accept',
+    'POST /v1/invitations/lookup',
   ]);
 });
 

@@ -22,6 +22,8 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   'POST /v1/auth/verify-email': MAILED,
   'POST /v1/auth/resend-verification': MAILED,
   'POST /v1/invitations/accept': MAILED,
+  'POST /v1/invitations/lookup': MAILED,
+  'DELETE /v1/members/{userId}/sessions/{sessionId}': 'acg members end-sessions ends all; one of them in the dashboard',
   'POST /v1/auth/device/lookup': APPROVAL,
   'POST /v1/auth/device/approve': APPROVAL,
   'POST /v1/auth/device/deny': APPROVAL,

@@ -170,7 +170,13 @@ test('every command, in an order in which each finds what it needs', async () =>
   await walk('DELETE /v1/scim/tokens/{id}', ['scim', 'revoke', 'Okta', '--yes']);
   await walk('POST /v1/members', ['members', 'invite', 'new@example.com', '--role', 'viewer']);
   await walk('GET /v1/members', ['members', 'ls']);
-  await walk('POST /v1/members/{userId}/resend', ['members', 'resend', 'new@example.com']);
+  const { email } = (await tenant.call('GET', '/v1/me')).body.user;
+  await walk('GET /v1/members/{userId}/created', ['members', 'created', email]);
+  await walk('GET /v1/members/{userId}/sessions', ['members', 'sessions', email]);
+  const resent = await walk('POST /v1/members/{userId}/resend', ['members', 'resend', 'new@example.com']);
+  const token = new URL(resent.json.invitationUrl).hash.replace('#token=', '');
+  await tenant.call('POST', '/v1/invitations/accept', { token, name: 'New', password: TENANT_PASSWORD });
+  await walk('DELETE /v1/members/{userId}/sessions', ['members', 'end-sessions', 'new@example.com', '--yes']);
   await walk('DELETE /v1/members/{userId}', ['members', 'rm', 'new@example.com', '--yes']);
 
   const call = `fetch(process.env.OPENAI_BASE_URL + '/chat/completions', { method: 'POST',

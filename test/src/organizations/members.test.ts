@@ -25,6 +25,8 @@ test('invitation: a new person becomes user and member, is logged in, and the to
     name: null,
     role: 'admin',
     status: 'invited',
+    emailVerified: false,
+    lastSeenAt: null,
     createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
   });
   expect(await accept({ token })).toMatchObject({

@@ -52,7 +52,8 @@ test.each([
     expect((await directory.call('PATCH', `/Users/${id}`, body)).status).toBe(200);
     expect((await member.call('GET', '/v1/me')).status).toBe(401);
     expect((await plane().call('GET', '/v1/agents', { token: token.body.secretToken })).status).toBe(401);
-    for (const table of ['sessions', 'device_logins', 'memberships'])
+    expect(await sql()`select status from device_logins where org_id = ${orgId}`).toEqual([{ status: 'denied' }]);
+    for (const table of ['sessions', 'memberships'])
       expect(await sql()`select 1 from ${sql()(table)} where org_id = ${orgId} and user_id = ${member.userId}`).toEqual(
         [],
       );

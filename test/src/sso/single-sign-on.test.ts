@@ -411,6 +411,9 @@ test('settings: issuers inside of the network are rejected, secrets never shown,
     issuer: provider.issuer,
     clientId: CLIENT_ID,
     defaultRole: 'viewer',
+    groupsClaim: 'groups',
+    groupRoles: [],
+    breakGlassUserId: null,
     createdAt: expect.any(String),
   });
   const keep = { issuer: provider.issuer, clientId: CLIENT_ID, defaultRole: 'admin' };

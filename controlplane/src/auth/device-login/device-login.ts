@@ -71,7 +71,9 @@ export class DeviceLogin {
   ): Promise<{ device: devices.PendingDeviceLogin; orgs: readonly OrganizationWithRole[] }> {
     return this.#withPendingDevice(actor, userCode, async (tx, device) => ({
       device,
-      orgs: await store.listUserOrganizations(tx, actor.userId),
+      orgs: (await store.listUserOrganizations(tx, actor.userId)).filter(
+        ({ id }) => actor.session?.sso !== true || id === actor.orgId,
+      ),
     }));
   }
 
@@ -82,7 +84,11 @@ export class DeviceLogin {
       if (user === null || ownRole === null) throw new NotFound('organization');
       if (!isRoleAtLeast(ownRole, role))
         throw new Forbidden(`your role in that organization is ${ownRole}: you cannot approve a device as ${role}`);
-      await devices.approveDeviceLogin(tx, device.id, { userId: user.id, version: user.sessionVersion, orgId, role });
+      const sso = actor.session?.sso === true;
+      if (sso && orgId !== actor.orgId)
+        throw new Forbidden('this session was opened by single sign-on: approve the device for its organization');
+      const approval = { userId: user.id, version: user.sessionVersion, orgId, role, sso };
+      await devices.approveDeviceLogin(tx, device.id, approval);
       const changes = { client: [null, device.client], role: [null, role], ip: [null, device.ip] } as const;
       const auditActor = { ...actor, orgId, role: ownRole };
       await recordAudit(tx, auditActor, 'device.approve', { type: 'user', id: user.id }, changes);
@@ -117,12 +123,12 @@ export class DeviceLogin {
     return this.sql.begin(async (tx) => {
       const approval = await devices.consumeDeviceApproval(tx, polled.id);
       if (approval === null) throw new InvalidInput('expired_token');
-      const { userId, version, orgId, role } = approval;
+      const { userId, version, orgId, role, sso } = approval;
       const user = await store.loadUser(tx, userId);
       const org = (await store.listUserOrganizations(tx, userId)).find(({ id }) => id === orgId);
       if (user === null || org === undefined || user.sessionVersion !== version)
         throw new InvalidInput('access_denied');
-      const options = { kind: 'cli', roleMax: role, authenticated: false } as const;
+      const options = { kind: 'cli', roleMax: role, authenticated: false, sso } as const;
       const token = await this.sessions.openBearerSession(tx, user, orgId, client, options);
       const auditActor = { userId, email: user.email, orgId, ip: client.ip };
       await recordAudit(tx, auditActor, 'device.login', { type: 'user', id: userId }, { role: [null, role] });
@@ -136,6 +142,11 @@ export class DeviceLogin {
     work: (tx: Tx, device: devices.PendingDeviceLogin) => Promise<T>,
   ): Promise<T> {
     const { session } = actor;
+    // A session of single sign-on may approve devices for its organization; one of a device may not.
+    if (session !== null && session.roleMax !== null && !(session.sso && session.kind === 'browser'))
+      throw new Forbidden(
+        'this session is limited to one organization: approve the device in a browser that is logged in',
+      );
     if (session?.recent !== true) {
       throw new Forbidden('log in again: approving a device requires a login within the last 15 minutes');
     }

@@ -47,19 +47,31 @@ function showRoles() {
   const allowed = ROLES.slice(0, ROLES.indexOf(role) + 1);
   fillSelect($('role'), allowed.map((name) => [name, name]), role);
 }
+async function showDevice() {
+  const found = await callApi('device/lookup', { userCode });
+  orgs = found.orgs;
+  const { client, hostname, ip } = found.device;
+  $('what').textContent = 'It calls itself ' + client + (hostname ? ' on ' + hostname : '') + ' (unverified), from ' + ip + '.';
+  fillSelect($('org'), orgs.map(({ id, name }) => [id, name]));
+  showRoles();
+  $('password').value = $('factor').value = message.textContent = '';
+  showForm('decide', 'what');
+}
+// People of single sign-on have no password: the session of this browser approves, if its login was just now.
+$('session').addEventListener('click', async () => {
+  if (busy || !$('code').reportValidity()) return;
+  busy = true;
+  userCode = $('code').value.trim();
+  message.textContent = 'Please wait …';
+  try { await showDevice(); } catch (error) { message.textContent = error.message; }
+  busy = false;
+});
 onSubmit('login', async () => {
   userCode = $('code').value.trim();
   try {
     const factor = $('factor').value ? { code: $('factor').value } : {};
     ({ token } = await callApi('login', { email: $('email').value, password: $('password').value, ...factor }));
-    const found = await callApi('device/lookup', { userCode });
-    orgs = found.orgs;
-    const { client, hostname, ip } = found.device;
-    $('what').textContent = 'It calls itself ' + client + (hostname ? ' on ' + hostname : '') + ' (unverified), from ' + ip + '.';
-    fillSelect($('org'), orgs.map(({ id, name }) => [id, name]));
-    showRoles();
-    $('password').value = $('factor').value = message.textContent = '';
-    showForm('decide', 'what');
+    await showDevice();
   } catch (error) {
     logOutAndShow(error.message);
     if (error.secondFactor) {
@@ -101,6 +113,7 @@ ${PAGE_HEADER}
 <label>Password<input id="password" type="password" autocomplete="current-password" maxlength="256" required></label>
 <label id="second" hidden>Second factor<input id="factor" autocomplete="one-time-code" maxlength="40"></label>
 <button>Continue</button>
+<button id="session" type="button">Use the login of this browser (single sign-on)</button>
 </form>
 <form id="decide" hidden>
 <p id="what" tabindex="-1"></p>

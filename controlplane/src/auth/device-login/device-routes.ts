@@ -42,7 +42,7 @@ const OK = { ok: true as const };
 export function deviceRoutes(app: App, device: DeviceLogin, throttle: Throttle): void {
   const onRequest = createAuthThrottleHook(throttle);
   const open = { config: { access: 'public' as const }, onRequest };
-  const personal = { config: { access: 'session', account: true } as const };
+  const personal = { config: { access: 'session' } as const };
   app.post(
     '/v1/auth/device',
     {

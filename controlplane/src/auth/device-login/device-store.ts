@@ -46,16 +46,18 @@ export interface DeviceApproval {
   readonly version: number;
   readonly orgId: string;
   readonly role: Role;
+  /** Approved in a session of single sign-on. */
+  readonly sso: boolean;
 }
 
 export async function approveDeviceLogin(
   tx: Tx,
   id: string,
-  { userId, version, orgId, role }: DeviceApproval,
+  { userId, version, orgId, role, sso }: DeviceApproval,
 ): Promise<void> {
   await tx`
     update device_logins set status = 'approved', user_id = ${userId}, session_version = ${version}, org_id = ${orgId},
-           role = ${role} where id = ${id}`;
+           role = ${role}, sso = ${sso} where id = ${id}`;
 }
 
 export async function denyDeviceLogin(tx: Tx, id: string): Promise<void> {
@@ -84,7 +86,7 @@ export async function recordDeviceLoginPoll(sql: Sql, deviceCodeHash: Buffer): P
 export async function consumeDeviceApproval(tx: Tx, id: string): Promise<DeviceApproval | null> {
   const [row] = await tx<DeviceApproval[]>`
     delete from device_logins where id = ${id} and status = 'approved' and expires_at > now()
-    returning user_id as "userId", session_version as version, org_id as "orgId", role`;
+    returning user_id as "userId", session_version as version, org_id as "orgId", role, sso`;
   return row ?? null;
 }
 

@@ -39,6 +39,8 @@ interface SessionOptions {
   readonly authenticated?: boolean;
   /** A code of the second factor was verified, too. Default: false. */
   readonly factorVerified?: boolean;
+  /** Approved in a session of single sign-on: ends after 24 hours. Default: false. */
+  readonly sso?: boolean;
 }
 
 export class SessionService {
@@ -53,15 +55,16 @@ export class SessionService {
     user: SessionUser,
     orgId: string,
     client: ClientInfo,
-    { kind = 'api', roleMax, authenticated = true, factorVerified = false }: SessionOptions = {},
+    { kind = 'api', roleMax, authenticated = true, factorVerified = false, sso = false }: SessionOptions = {},
   ): Promise<string> {
     const id = await this.#insertSession(
       tx,
       user,
       orgId,
       client,
-      { kind, roleMax: roleMax ?? null, authenticated, factorVerified, sso: false },
+      { kind, roleMax: roleMax ?? null, authenticated, factorVerified, sso },
       null,
+      sso ? SSO_SESSION_LIFETIME_S : undefined,
     );
     return this.tokens.issue({ userId: user.id, orgId, version: user.sessionVersion, id, generation: 1 });
   }
@@ -165,6 +168,12 @@ export class SessionService {
 
   async list(actor: Actor, page: Page): Promise<ListResult<SessionInfo>> {
     const { rows, total } = await store.listSessions(this.sql, actor.userId, page);
+    return { rows: rows.map((row) => presentSession(row, actor)), total };
+  }
+
+  /** Sessions of a member in the actor's organization. */
+  async listOfMember(actor: Actor, userId: string, page: Page): Promise<ListResult<SessionInfo>> {
+    const { rows, total } = await store.listMemberSessions(this.sql, actor.orgId, userId, page);
     return { rows: rows.map((row) => presentSession(row, actor)), total };
   }
 

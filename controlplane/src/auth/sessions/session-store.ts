@@ -1,7 +1,7 @@
 import type { Sql, Tx } from '../../db/postgres-client.js';
 import type { ListResult, Page } from '../../http/limit-offset-pagination.js';
 import type { Role } from '../../http/route-access.js';
-import { isSecondFactorMissing } from '../users/user-and-membership-store.js';
+import { isSecondFactorMissing, isSsoRequired } from '../users/user-and-membership-store.js';
 import { REFRESH_GRACE_S, SESSION_LIFETIME_S } from './session-jwt.js';
 
 /** Sessions per user. A new session beyond this deletes the session with the oldest `last_seen_at`. */
@@ -72,6 +72,8 @@ export interface LiveSession {
   readonly purgeAt: Date | null;
   /** The organization requires a second factor, and the user has none. */
   readonly secondFactorMissing: boolean;
+  /** The organization requires single sign-on of the user. */
+  readonly ssoRequired: boolean;
   /** Opened by single sign-on: its provider is responsible for second factors. */
   readonly sso: boolean;
   /** True when `last_seen_at` is due for an update. */
@@ -83,7 +85,8 @@ const RECENT_AUTHENTICATION_S = 15 * 60;
 
 const organizationColumns = (sql: Sql | Tx) => sql`
   (select purge_at from organizations o where o.id = m.org_id) as "purgeAt",
-  (select ${isSecondFactorMissing(sql)} from organizations o where o.id = m.org_id) as "secondFactorMissing"`;
+  (select ${isSecondFactorMissing(sql)} from organizations o where o.id = m.org_id) as "secondFactorMissing",
+  ${isSsoRequired(sql)} as "ssoRequired"`;
 
 const liveSessionColumns = (sql: Sql | Tx) => sql`
   u.email, m.role, u.id as "userId", m.org_id as "orgId", ${organizationColumns(sql)}, s.sso, s.id, s.kind, s.role_max as "roleMax",
@@ -92,6 +95,9 @@ const liveSessionColumns = (sql: Sql | Tx) => sql`
 
 /** Whether the user logged in less than {@link BEARER_LIFETIME_S} ago. */
 const withinBearerLifetime = (sql: Sql | Tx) => sql`s.created_at > now() - make_interval(secs => ${BEARER_LIFETIME_S})`;
+
+/** A session of single sign-on, or one that it approved for a device, cannot be extended: the provider decides each day. */
+const withinSsoLifetime = (sql: Sql | Tx) => sql`(not s.sso or s.expires_at > now())`;
 
 /** Loads the session of a bearer token of that generation, in one organization of the user. */
 export async function loadBearerSession(
@@ -105,7 +111,7 @@ export async function loadBearerSession(
     select ${liveSessionColumns(sql)}
       from sessions s join users u on u.id = s.user_id join memberships m on m.user_id = u.id and m.org_id = ${orgId}
      where s.id = ${id} and s.user_id = ${userId} and s.kind <> 'browser'
-       and (s.role_max is null or s.org_id = ${orgId}) and ${withinBearerLifetime(sql)}
+       and (s.role_max is null or s.org_id = ${orgId}) and ${withinBearerLifetime(sql)} and ${withinSsoLifetime(sql)}
        and (s.generation = ${generation} or (s.generation = ${generation + 1} and s.previous_until > now()))`;
   return row ?? null;
 }
@@ -119,7 +125,7 @@ export async function loadBrowserSession(sql: Sql, secretHash: Buffer): Promise<
   return row ?? null;
 }
 
-type LegacySession = Pick<LiveSession, 'email' | 'role' | 'purgeAt' | 'secondFactorMissing'>;
+type LegacySession = Pick<LiveSession, 'email' | 'role' | 'purgeAt' | 'secondFactorMissing' | 'ssoRequired'>;
 
 /** Loads the user and role for a token that was issued before sessions were stored. */
 export async function loadLegacySession(
@@ -178,7 +184,7 @@ export async function refreshSession(
            coalesce(s.previous_until > now() and coalesce(s.refreshed_from = ${network}, true), false) as shared
       from sessions s join users u on u.id = s.user_id join memberships m on m.user_id = u.id and m.org_id = ${orgId}
      where s.id = ${id} and s.user_id = ${userId} and s.kind <> 'browser'
-       and (s.role_max is null or s.org_id = ${orgId}) and ${withinBearerLifetime(tx)}
+       and (s.role_max is null or s.org_id = ${orgId}) and ${withinBearerLifetime(tx)} and ${withinSsoLifetime(tx)}
        for update of s`;
   if (row === undefined) return null;
   const { current, shared, version } = row;
@@ -187,8 +193,8 @@ export async function refreshSession(
   await tx`
     update sessions set generation = ${newest ? current + 1 : current},
            previous_until = ${newest ? tx`now() + make_interval(secs => ${PREVIOUS_TOKEN_GRACE_S})` : tx`previous_until`},
-           expires_at = least(now() + make_interval(secs => ${SESSION_LIFETIME_S}),
-                              created_at + make_interval(secs => ${BEARER_LIFETIME_S})),
+           expires_at = case when sso then expires_at else least(now() + make_interval(secs => ${SESSION_LIFETIME_S}),
+                              created_at + make_interval(secs => ${BEARER_LIFETIME_S})) end,
            last_seen_at = now(), org_id = ${orgId}, refreshed_from = ${network}
      where id = ${id}`;
   return { generation: newest ? current + 1 : current, version };
@@ -225,7 +231,7 @@ export async function convertToBrowserSession(sql: Sql | Tx, id: string, secretH
   const rows = await sql`
     update sessions set kind = 'browser', secret_hash = ${secretHash}, generation = generation + 1,
            previous_until = now() + make_interval(secs => ${PREVIOUS_TOKEN_GRACE_S}), last_seen_at = now(),
-           expires_at = now() + make_interval(secs => ${SESSION_LIFETIME_S})
+           expires_at = case when sso then expires_at else now() + make_interval(secs => ${SESSION_LIFETIME_S}) end
      where id = ${id} and kind <> 'browser' returning 1`;
   return rows.length === 1;
 }
@@ -246,17 +252,41 @@ export interface SessionRow {
 const usableSessionCondition = (sql: Sql | Tx) => sql`
   case when kind = 'browser'
     then expires_at > now() and last_seen_at > now() - make_interval(secs => ${BROWSER_IDLE_S})
-    else expires_at > now() - make_interval(secs => ${REFRESH_GRACE_S})
+    else expires_at > now() - make_interval(secs => case when sso then 0 else ${REFRESH_GRACE_S} end)
          and created_at > now() - make_interval(secs => ${BEARER_LIFETIME_S}) end`;
+
+const sessionColumns = (sql: Sql) => sql`
+  id, kind, org_id as "orgId", role_max as "roleMax", ip, user_agent as "userAgent", created_at as "createdAt",
+  last_seen_at as "lastSeenAt", expires_at as "expiresAt"`;
 
 export async function listSessions(sql: Sql, userId: string, page: Page): Promise<ListResult<SessionRow>> {
   const where = sql`user_id = ${userId} and ${usableSessionCondition(sql)}`;
   const rows = await sql<SessionRow[]>`
-    select id, kind, org_id as "orgId", role_max as "roleMax", ip, user_agent as "userAgent", created_at as "createdAt",
-           last_seen_at as "lastSeenAt", expires_at as "expiresAt"
-      from sessions where ${where} order by created_at desc, id desc limit ${page.limit} offset ${page.offset}`;
+    select ${sessionColumns(sql)} from sessions where ${where} order by created_at desc, id desc limit ${page.limit} offset ${page.offset}`;
   const [count] = await sql<{ total: number }[]>`select count(*) as total from sessions where ${where}`;
   return { rows, total: count!.total };
+}
+
+/** Sessions of the user that act in that organization, or acted there last. */
+export async function listMemberSessions(
+  sql: Sql,
+  orgId: string,
+  userId: string,
+  page: Page,
+): Promise<ListResult<SessionRow>> {
+  const where = sql`org_id = ${orgId} and user_id = ${userId} and ${usableSessionCondition(sql)}`;
+  const rows = await sql<SessionRow[]>`
+    select ${sessionColumns(sql)} from sessions
+     where ${where} order by created_at desc, id desc limit ${page.limit} offset ${page.offset}`;
+  const [count] = await sql<{ total: number }[]>`select count(*) as total from sessions where ${where}`;
+  return { rows, total: count!.total };
+}
+
+/** Returns how many ended. `id` null: all in that organization. */
+export async function deleteMemberSessions(tx: Tx, orgId: string, userId: string, id: string | null): Promise<number> {
+  const rows = await tx`
+    delete from sessions where org_id = ${orgId} and user_id = ${userId} and (${id}::uuid is null or id = ${id}) returning 1`;
+  return rows.length;
 }
 
 /** Returns false when the user has no such session. */

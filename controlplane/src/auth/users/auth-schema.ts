@@ -60,6 +60,11 @@ export const OrganizationWithRole = Type.Object({
       description: 'The organization requires a second factor, which the user has not set up: calls in it are 403.',
     }),
   ),
+  ssoRequired: Type.Optional(
+    Type.Literal(true, {
+      description: 'The organization requires single sign-on: calls in it are 403 in sessions that it did not open.',
+    }),
+  ),
   itemsSuspended: Type.Optional(
     Type.Literal(true, { description: 'Only for owners, while suspended items wait for a review.' }),
   ),

@@ -66,30 +66,42 @@ export async function setActiveOrganization(tx: Tx, userId: string, orgId: strin
   await tx`update users set active_org_id = ${orgId} where id = ${userId}`;
 }
 
-interface OrganizationRow extends Omit<OrganizationWithRole, 'purgeAt' | 'itemsSuspended' | 'secondFactorMissing'> {
+interface OrganizationRow
+  extends Omit<OrganizationWithRole, 'purgeAt' | 'itemsSuspended' | 'secondFactorMissing' | 'ssoRequired'> {
   readonly purgeAt: Date | null;
   readonly itemsSuspended: boolean;
   readonly secondFactorMissing: boolean;
+  readonly ssoRequired: boolean;
 }
 
-/** Of organization `o` and membership `m`: the organization requires a second factor, and the member has none. */
+/**
+ * Of organization `o` and membership `m`: the organization requires a second factor, of all or of its break-glass owner,
+ * and the member has none.
+ */
 export const isSecondFactorMissing = (sql: Sql | Tx) => sql`
-  o.require_second_factor and not exists (
+  (o.require_second_factor or exists (
+    select from sso_connections c where c.org_id = o.id and c.break_glass_user_id = m.user_id))
+  and not exists (
     select from second_factors f where f.user_id = m.user_id and f.confirmed_at is not null)`;
+
+/** Of membership `m`: the organization requires single sign-on of the member. */
+export const isSsoRequired = (sql: Sql | Tx) => sql`
+  exists (select from sso_connections c where c.org_id = m.org_id and c.break_glass_user_id <> m.user_id)`;
 
 /** Lists the user's organizations, oldest membership first; at most 1000. */
 export async function listUserOrganizations(sql: Sql | Tx, userId: string): Promise<OrganizationWithRole[]> {
   const rows = await sql<OrganizationRow[]>`
     select o.id, o.name, o.slug, m.role, o.purge_at as "purgeAt",
            m.role = 'owner' and exists (select from suspended_items s where s.org_id = o.id) as "itemsSuspended",
-           ${isSecondFactorMissing(sql)} as "secondFactorMissing"
+           ${isSecondFactorMissing(sql)} as "secondFactorMissing", ${isSsoRequired(sql)} as "ssoRequired"
       from memberships m join organizations o on o.id = m.org_id
      where m.user_id = ${userId} order by m.created_at, o.id limit 1000`;
-  return rows.map(({ purgeAt, itemsSuspended, secondFactorMissing, ...org }) => ({
+  return rows.map(({ purgeAt, itemsSuspended, secondFactorMissing, ssoRequired, ...org }) => ({
     ...org,
     ...(purgeAt === null ? {} : { purgeAt: purgeAt.toISOString() }),
     ...(itemsSuspended ? { itemsSuspended } : {}),
     ...(secondFactorMissing ? { secondFactorMissing } : {}),
+    ...(ssoRequired ? { ssoRequired } : {}),
   }));
 }
 

@@ -161,6 +161,10 @@ export const IDENTITY_EXAMPLES: Examples = {
       body: { token: (await createInvitation(context)).token, name: 'Invited', password: PASSWORD },
     }),
   },
+  'POST /v1/invitations/lookup': {
+    prepare: async (context) => ({ body: { token: (await createInvitation(context)).token } }),
+    unaudited: 'changes nothing',
+  },
   'POST /v1/auth/device': {
     prepare: () => ({ body: { client: 'acg 0.1.0', hostname: 'laptop' } }),
     success: 201,
@@ -356,6 +360,28 @@ export const IDENTITY_EXAMPLES: Examples = {
     prepare: async ({ plane, owner }) => ({
       params: { userId: (await plane.createMember('viewer', owner.orgId)).userId },
     }),
+  },
+  'GET /v1/members/:userId/created': {
+    prepare: async ({ plane, owner }) => ({
+      params: { userId: (await plane.createMember('viewer', owner.orgId)).userId },
+    }),
+  },
+  'GET /v1/members/:userId/sessions': {
+    prepare: async ({ plane, owner }) => ({
+      params: { userId: (await plane.createMember('viewer', owner.orgId)).userId },
+    }),
+  },
+  'DELETE /v1/members/:userId/sessions': {
+    prepare: async ({ plane, owner }) => ({
+      params: { userId: (await plane.createMember('viewer', owner.orgId)).userId },
+    }),
+  },
+  'DELETE /v1/members/:userId/sessions/:sessionId': {
+    async prepare({ plane, owner }) {
+      const { userId } = await plane.createMember('viewer', owner.orgId);
+      const rows = await plane.database.sql<{ id: string }[]>`select id from sessions where user_id = ${userId}`;
+      return { params: { userId, sessionId: rows[0]!.id } };
+    },
   },
   'DELETE /v1/members/me': {
     // One owner must remain.

@@ -21,6 +21,8 @@ type OperationCall<Op extends Operation, Row extends Found, Given> = {
   readonly fields?: Given & Fields<BodyOf<Op>> & { readonly [Name in Exclude<keyof Given, keyof BodyOf<Op>>]: never };
   /** Options that are no field of the body. */
   readonly options?: readonly Option[];
+  /** Parameters of the query, from the options. */
+  readonly query?: (selection: Selection<Row>) => Readonly<Record<string, unknown>>;
   /** The question before the call; null for none. */
   readonly confirm?: (selection: Selection<Row>) => string | null;
   /** Prints the response for users. */
@@ -59,7 +61,7 @@ export const groupOperation =
     addOperation(group, tree, call as unknown as UntypedCall);
 
 function addOperation(command: Command, { begin }: ProgramInterface, call: UntypedCall): void {
-  const { operation, target, fields = {}, options = [], confirm, body, print, after } = call;
+  const { operation, target, fields = {}, options = [], query, confirm, body, print, after } = call;
   if (target !== undefined) addTarget(command, target);
   addFields(command, fields);
   for (const option of options) command.addOption(option);
@@ -72,7 +74,8 @@ function addOperation(command: Command, { begin }: ProgramInterface, call: Untyp
     if (question !== null) await requireConfirmation(run, question);
     const more = await body?.(run, selection);
     const sent = call.fields === undefined && body === undefined ? undefined : { ...more, ...values };
-    const sending = callOperation(client, operation, { id: selection.found.id, body: sent });
+    const input = { id: selection.found.id, body: sent, query: query?.(selection) ?? {} };
+    const sending = callOperation(client, operation, input);
     const response = (await sending.catch((error: unknown) => {
       const argument = target?.argument?.[0];
       throw nameFlagsInError(error, { command: commandWords(command), fields, argument });

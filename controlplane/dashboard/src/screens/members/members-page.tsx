@@ -11,13 +11,14 @@ import { EmptyState } from '../../components/feedback/empty-state.js';
 import { RelativeTime } from '../../components/feedback/relative-time.js';
 import { StatusBadge } from '../../components/feedback/status-badge.js';
 import { showErrorToast, showToast } from '../../components/feedback/toast.js';
-import { ConfirmDialog } from '../../components/forms/confirm-dialog.js';
 import { PageHeader } from '../../components/layout/page-header.js';
 import { DataTable } from '../../components/tables/data-table.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
 import { InvitationLinkDialog } from './invitation-link-dialog.js';
 import { InviteMemberDialog } from './invite-member-dialog.js';
 import { MemberRoleSelect } from './member-role-select.js';
+import { MemberSessionsDialog } from './member-sessions-dialog.js';
+import { RemoveMemberDialog } from './remove-member-dialog.js';
 import { RoleTable } from './role-table.js';
 
 const DEFAULTS = { page: 1 };
@@ -35,6 +36,7 @@ export function MembersPage() {
   const me = useMe().data;
   const [inviting, setInviting] = useFormDraft('invite', false);
   const [link, setLink] = useState<string | null>(null);
+  const [shown, setShown] = useState<Member | null>(null);
   const [toRemove, setToRemove] = useState<Member | null>(null);
   const members = useQuery({ queryKey: ['members', values.page], queryFn: () => fetchMembers(values.page) });
   const handleInvited = (invitationUrl: string | null, email: string): void => {
@@ -48,14 +50,6 @@ export function MembersPage() {
     gcTime: 0,
     onSuccess: ({ invitationUrl }, { email }) => handleInvited(invitationUrl, email),
     onError: showErrorToast,
-  });
-  const removeMember = useMutation({
-    mutationFn: ({ userId }: Member) => api.delete('/v1/members/{userId}', { params: { path: { userId } } }),
-    onSuccess: (_, { email }) => {
-      refreshMembers();
-      setToRemove(null);
-      showToast(`${email} removed`);
-    },
   });
   const owners = members.data?.members.filter(({ role, status }) => role === 'owner' && status === 'active').length;
   const lastOwnerReason = ({ role, status }: Member): string | null =>
@@ -111,9 +105,16 @@ export function MembersPage() {
             },
             {
               header: 'Status',
-              cell: ({ status }) => (
-                <StatusBadge tone={status === 'active' ? 'success' : 'neutral'}>{status}</StatusBadge>
+              cell: ({ status, emailVerified }) => (
+                <StatusBadge tone={status === 'active' ? 'success' : 'neutral'}>
+                  {status === 'active' && !emailVerified ? 'active, address unconfirmed' : status}
+                </StatusBadge>
               ),
+            },
+            {
+              header: 'Last active',
+              cell: ({ lastSeenAt, status }) =>
+                status === 'active' ? <RelativeTime at={lastSeenAt} never="No session" /> : '–',
             },
             { header: 'Added', cell: ({ createdAt }) => <RelativeTime at={createdAt} /> },
             {
@@ -131,16 +132,23 @@ export function MembersPage() {
                       Resend invitation
                     </RoleGuardedButton>
                   )}
+                  {member.status === 'active' && (
+                    <RoleGuardedButton
+                      requiredRole="owner"
+                      size="xs"
+                      variant="default"
+                      onClick={() => setShown(member)}
+                    >
+                      Sessions
+                    </RoleGuardedButton>
+                  )}
                   <RoleGuardedButton
                     requiredRole="admin"
                     disabledReason={lastOwnerReason(member)}
                     size="xs"
                     variant="subtle"
                     color="red"
-                    onClick={() => {
-                      removeMember.reset();
-                      setToRemove(member);
-                    }}
+                    onClick={() => setToRemove(member)}
                   >
                     {member.status === 'invited' ? 'Revoke' : 'Remove'}
                   </RoleGuardedButton>
@@ -153,19 +161,18 @@ export function MembersPage() {
       </Stack>
       <InviteMemberDialog opened={inviting} onClose={() => setInviting(false)} onInvited={handleInvited} />
       <InvitationLinkDialog url={link} onClose={() => setLink(null)} />
-      <ConfirmDialog
-        opened={toRemove !== null}
-        onClose={() => setToRemove(null)}
-        title={toRemove?.status === 'invited' ? 'Revoke invitation' : 'Remove member'}
-        action={toRemove?.status === 'invited' ? 'Revoke invitation' : 'Remove member'}
-        onConfirm={() => toRemove !== null && removeMember.mutate(toRemove)}
-        pending={removeMember.isPending}
-        error={removeMember.error}
-      >
-        {toRemove?.status === 'invited'
-          ? `The invitation link of ${toRemove.email} stops working.`
-          : `${toRemove?.email ?? ''} loses access at once, in every browser and program. Their management tokens are revoked. Agents and gateway tokens stay.`}
-      </ConfirmDialog>
+      {toRemove !== null && (
+        <RemoveMemberDialog
+          member={toRemove}
+          onClose={() => setToRemove(null)}
+          onRemoved={() => {
+            refreshMembers();
+            showToast(`${toRemove.email} removed`);
+            setToRemove(null);
+          }}
+        />
+      )}
+      {shown !== null && <MemberSessionsDialog member={shown} onClose={() => setShown(null)} />}
     </>
   );
 }

@@ -1,5 +1,17 @@
 /** The Single sign-on tab: the identity provider of the organization and its verified domains. */
-import { Card, Code, Group, NativeSelect, PasswordInput, Skeleton, Stack, Text, TextInput, Title } from '@mantine/core';
+import {
+  Card,
+  Code,
+  Group,
+  NativeSelect,
+  PasswordInput,
+  Skeleton,
+  Stack,
+  Text,
+  Textarea,
+  TextInput,
+  Title,
+} from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/api-client.js';
@@ -12,10 +24,20 @@ import { showToast } from '../../components/feedback/toast.js';
 import { ConfirmDialog } from '../../components/forms/confirm-dialog.js';
 import { Form } from '../../components/forms/form-with-server-errors.js';
 import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
+import { formatGroupRoles, parseGroupRoles } from './group-roles-text.js';
 import { ScimProvisioning } from './scim-provisioning.js';
 import { SsoDomains } from './sso-domains.js';
 
-const LABELS = { issuer: 'Issuer', clientId: 'Client ID', clientSecret: 'Client secret', defaultRole: 'New members' };
+const LABELS = {
+  issuer: 'Issuer',
+  clientId: 'Client ID',
+  clientSecret: 'Client secret',
+  defaultRole: 'New members',
+  groupsClaim: 'Claim with the groups',
+  groupRoles: 'Roles of groups',
+  breakGlassUserId: 'Require single sign-on',
+};
+const NOT_REQUIRED = '';
 const INVITATION_ONLY = 'none';
 const ROLES = [
   { value: INVITATION_ONLY, label: 'by invitation only' },
@@ -62,6 +84,13 @@ function IdentityProvider({ settings: { connection, redirectUri }, onChanged }: 
   const [role, setRole] = useState<string>(
     connection === null ? 'viewer' : (connection.defaultRole ?? INVITATION_ONLY),
   );
+  const [groupsClaim, setGroupsClaim] = useState(connection?.groupsClaim ?? 'groups');
+  const [groupRoles, setGroupRoles] = useState(formatGroupRoles(connection?.groupRoles ?? []));
+  const [breakGlassUserId, setBreakGlassUserId] = useState(connection?.breakGlassUserId ?? NOT_REQUIRED);
+  const owners = useQuery({
+    queryKey: ['members', 'owners'],
+    queryFn: () => api.get('/v1/members', { params: { query: { role: 'owner', status: 'active', limit: 100 } } }),
+  });
   const [isRemoving, setRemoving] = useState(false);
   const save = useMutation({
     mutationFn: () =>
@@ -71,6 +100,9 @@ function IdentityProvider({ settings: { connection, redirectUri }, onChanged }: 
           clientId: clientId.trim(),
           ...(clientSecret === '' ? {} : { clientSecret }),
           defaultRole: role === INVITATION_ONLY ? null : (role as DefaultRole),
+          groupsClaim: groupsClaim.trim(),
+          groupRoles: parseGroupRoles(groupRoles),
+          breakGlassUserId: breakGlassUserId === NOT_REQUIRED ? null : breakGlassUserId,
         },
       }),
     gcTime: 0,
@@ -136,6 +168,38 @@ function IdentityProvider({ settings: { connection, redirectUri }, onChanged }: 
           data={ROLES}
           value={role}
           onChange={(event) => setRole(event.currentTarget.value)}
+        />
+        <Textarea
+          label={LABELS.groupRoles}
+          description="One per line, e.g. Engineering: member. The highest role counts at each login. Without a group of this list: the role above. Owners keep their role."
+          error={errors.fieldError('groupRoles')}
+          autosize
+          minRows={2}
+          maxRows={10}
+          value={groupRoles}
+          onChange={(event) => setGroupRoles(event.currentTarget.value)}
+        />
+        <TextInput
+          label={LABELS.groupsClaim}
+          error={errors.fieldError('groupsClaim')}
+          required
+          withAsterisk={false}
+          value={groupsClaim}
+          onChange={(event) => setGroupsClaim(event.currentTarget.value)}
+        />
+        <NativeSelect
+          label={LABELS.breakGlassUserId}
+          description="Passwords then open this organization to one owner only, who has a second factor and logs in while the provider is away."
+          error={errors.fieldError('breakGlassUserId')}
+          data={[
+            { value: NOT_REQUIRED, label: 'not required' },
+            ...(owners.data?.members ?? []).map(({ userId, email }) => ({
+              value: userId,
+              label: `required of everybody but ${email}`,
+            })),
+          ]}
+          value={breakGlassUserId}
+          onChange={(event) => setBreakGlassUserId(event.currentTarget.value)}
         />
         <Group justify="flex-end" gap="sm">
           {connection !== null && (
