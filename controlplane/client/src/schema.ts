@@ -969,6 +969,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/invitations/lookup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Get the invitation of a token from a mail
+         * @description No session needed.
+         */
+        post: operations["lookUpInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/management-tokens": {
         parameters: {
             query?: never;
@@ -1105,6 +1125,26 @@ export interface paths {
         patch: operations["setMemberRole"];
         trace?: never;
     };
+    "/v1/members/{userId}/created": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what a member created: gateway tokens, webhooks, management tokens
+         * @description Role: admin or owner.
+         */
+        get: operations["listCreatedByMember"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/members/{userId}/resend": {
         parameters: {
             query?: never;
@@ -1120,6 +1160,50 @@ export interface paths {
          */
         post: operations["resendInvitation"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/members/{userId}/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the sessions of a member in this organization
+         * @description Role: owner.
+         */
+        get: operations["listMemberSessions"];
+        put?: never;
+        post?: never;
+        /**
+         * End all sessions of a member in this organization
+         * @description Role: owner.
+         */
+        delete: operations["endMemberSessions"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/members/{userId}/sessions/{sessionId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End a session of a member in this organization
+         * @description Role: owner.
+         */
+        delete: operations["endMemberSession"];
         options?: never;
         head?: never;
         patch?: never;
@@ -3381,6 +3465,11 @@ export interface components {
             lastUsedAt: string | null;
             /** Format: date-time */
             expiresAt: string | null;
+            /**
+             * Format: uuid
+             * @description The user that created it; null: unknown.
+             */
+            createdBy: string | null;
         };
         ApiKeyCreatedReply: {
             key: {
@@ -4033,6 +4122,23 @@ export interface components {
             rejectedRequests: number;
             series?: components["schemas"]["AgentSeries"];
         };
+        CreatedItems: {
+            items: {
+                /**
+                 * @description Management tokens end with the membership in any case.
+                 * @enum {string}
+                 */
+                kind: "api_key" | "webhook" | "management_token";
+                /** Format: uuid */
+                id: string;
+                name: string;
+                detail: string;
+                /** Format: date-time */
+                createdAt: string;
+            }[];
+            /** @description The list has at most 200 of them. */
+            total: number;
+        };
         CredentialAcceptedData: {
             providerSlug: string;
             /** @description Null for a shared credential. */
@@ -4538,6 +4644,26 @@ export interface components {
             /** Format: date-time */
             lastUpdated: string;
         };
+        InvitationDetails: {
+            orgName: string;
+            /** @enum {string} */
+            role: "viewer" | "member" | "admin" | "owner";
+            email: string;
+            /** @description Null: no longer a member. */
+            inviter: {
+                name: string;
+                email: string;
+            } | null;
+            /**
+             * @description What the acceptance needs. `new`: name and password; `existing`: the password of the account; `unconfirmed`: a new password; `session`: nothing, the caller is logged in with the address.
+             * @enum {string}
+             */
+            account: "new" | "existing" | "unconfirmed" | "session";
+            /** @description The organization’s identity provider logs in people of this address. */
+            sso: boolean;
+            /** @description Only single sign-on opens the organization. */
+            ssoRequired: boolean;
+        };
         InviteInput: {
             /** Format: email */
             email: string;
@@ -4871,6 +4997,9 @@ export interface components {
             };
             orgs: components["schemas"]["OrganizationWithRole"][];
         };
+        LookupInput: {
+            token: string;
+        };
         ManagementToken: {
             /** Format: uuid */
             id: string;
@@ -4956,6 +5085,10 @@ export interface components {
             status: "active" | "invited";
             /** Format: date-time */
             createdAt: string;
+            /** @description False while the status is invited. */
+            emailVerified: boolean;
+            /** @description The last request of a session in this organization, to the minute. Null: none that is still stored. */
+            lastSeenAt: string | null;
         };
         MemberList: {
             members: components["schemas"]["Member"][];
@@ -4965,6 +5098,12 @@ export interface components {
         };
         MemberReply: {
             member: components["schemas"]["Member"];
+        };
+        MemberSessionList: {
+            sessions: components["schemas"]["SessionInfo"][];
+            total: number;
+            limit: number;
+            offset: number;
         };
         Ok: {
             /** @constant */
@@ -5052,6 +5191,11 @@ export interface components {
                  */
                 secondFactorMissing?: true;
                 /**
+                 * @description The organization requires single sign-on: calls in it are 403 in sessions that it did not open.
+                 * @constant
+                 */
+                ssoRequired?: true;
+                /**
                  * @description Only for owners, while suspended items wait for a review.
                  * @constant
                  */
@@ -5098,6 +5242,11 @@ export interface components {
              * @constant
              */
             secondFactorMissing?: true;
+            /**
+             * @description The organization requires single sign-on: calls in it are 403 in sessions that it did not open.
+             * @constant
+             */
+            ssoRequired?: true;
             /**
              * @description Only for owners, while suspended items wait for a review.
              * @constant
@@ -5839,6 +5988,17 @@ export interface components {
             clientSecret?: string;
             /** @description The role of people who log in for the first time; null: they need an invitation. */
             defaultRole: "viewer" | "member" | "admin" | null;
+            /** @description The claim of the ID token that lists the groups. Default: `groups`; left out: as it is. */
+            groupsClaim?: string;
+            /** @description The highest role of the groups of a person counts, at each login. In none of these groups: `defaultRole`, or no login. Left out: as it is; empty: groups decide nothing. */
+            groupRoles?: {
+                /** @description As the claim names it, e.g. a name or an id. */
+                group: string;
+                /** @enum {string} */
+                role: "viewer" | "member" | "admin";
+            }[];
+            /** @description Requires single sign-on of everybody but this owner, who has a second factor. Left out: as it is; null: not required. */
+            breakGlassUserId?: string | null;
         };
         SsoSettings: {
             connection: {
@@ -5846,6 +6006,16 @@ export interface components {
                 clientId: string;
                 /** @description The role of people who log in for the first time; null: they need an invitation. */
                 defaultRole: "viewer" | "member" | "admin" | null;
+                groupsClaim: string;
+                /** @description The highest role of the groups of a person counts, at each login. In none of these groups: `defaultRole`, or no login. Left out: as it is; empty: groups decide nothing. */
+                groupRoles: {
+                    /** @description As the claim names it, e.g. a name or an id. */
+                    group: string;
+                    /** @enum {string} */
+                    role: "viewer" | "member" | "admin";
+                }[];
+                /** @description Requires single sign-on of everybody but this owner, who has a second factor. Left out: as it is; null: not required. */
+                breakGlassUserId: string | null;
                 /** Format: date-time */
                 createdAt: string;
             } | null;
@@ -6371,6 +6541,7 @@ export type CheckInput = components['schemas']['CheckInput'];
 export type CodeInput = components['schemas']['CodeInput'];
 export type CompareReply = components['schemas']['CompareReply'];
 export type ComparedAgent = components['schemas']['ComparedAgent'];
+export type CreatedItems = components['schemas']['CreatedItems'];
 export type CredentialAcceptedData = components['schemas']['CredentialAcceptedData'];
 export type CredentialAcceptedEvent = components['schemas']['CredentialAcceptedEvent'];
 export type CredentialRefreshFailedData = components['schemas']['CredentialRefreshFailedData'];
@@ -6409,6 +6580,7 @@ export type ExportAgentCallsReply = components['schemas']['ExportAgentCallsReply
 export type GetConfigReply = components['schemas']['GetConfigReply'];
 export type GetProviderReply = components['schemas']['GetProviderReply'];
 export type GetStatusReply = components['schemas']['GetStatusReply'];
+export type InvitationDetails = components['schemas']['InvitationDetails'];
 export type InviteInput = components['schemas']['InviteInput'];
 export type InvitedReply = components['schemas']['InvitedReply'];
 export type LimitWouldRejectData = components['schemas']['LimitWouldRejectData'];
@@ -6424,6 +6596,7 @@ export type LoginReply = components['schemas']['LoginReply'];
 export type LogsReply = components['schemas']['LogsReply'];
 export type LookUpDeviceInput = components['schemas']['LookUpDeviceInput'];
 export type LookUpDeviceReply = components['schemas']['LookUpDeviceReply'];
+export type LookupInput = components['schemas']['LookupInput'];
 export type ManagementToken = components['schemas']['ManagementToken'];
 export type ManagementTokenCreated = components['schemas']['ManagementTokenCreated'];
 export type ManagementTokenInput = components['schemas']['ManagementTokenInput'];
@@ -6432,6 +6605,7 @@ export type MeReply = components['schemas']['MeReply'];
 export type Member = components['schemas']['Member'];
 export type MemberList = components['schemas']['MemberList'];
 export type MemberReply = components['schemas']['MemberReply'];
+export type MemberSessionList = components['schemas']['MemberSessionList'];
 export type Ok = components['schemas']['Ok'];
 export type OrganizationDeletion = components['schemas']['OrganizationDeletion'];
 export type OrganizationDeletionList = components['schemas']['OrganizationDeletionList'];
@@ -8418,6 +8592,35 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    lookUpInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LookupInput"];
+            };
+        };
+        responses: {
+            /** @description Get the invitation of a token from a mail */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvitationDetails"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listManagementTokens: {
         parameters: {
             query?: {
@@ -8678,7 +8881,10 @@ export interface operations {
     };
     removeMember: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Also revokes the gateway tokens and deletes the webhooks of the list `created`. */
+                revoke?: "created";
+            };
             header?: never;
             path: {
                 userId: string;
@@ -8756,6 +8962,34 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listCreatedByMember: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                userId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List what a member created: gateway tokens, webhooks, management tokens */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedItems"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     resendInvitation: {
         parameters: {
             query?: never;
@@ -8790,6 +9024,112 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listMemberSessions: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                userId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List the sessions of a member in this organization */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemberSessionList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    endMemberSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                userId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description End all sessions of a member in this organization */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deleted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            /** @description The caller may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecondFactorRejection"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    endMemberSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                userId: string;
+                sessionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description End a session of a member in this organization */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deleted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            /** @description The caller may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecondFactorRejection"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
