@@ -137,7 +137,7 @@ export class ControlPlaneClient {
     return this.#call(gatewayService.reportContacts, request, timeoutMs);
   }
 
-  /** A repeated POST may leave a second run, whose token nobody has; it ends with its time. */
+  /** A repeated POST may leave a second run, whose token is lost; it ends with its time. */
   callRuns(request: ICallRunsRequest, timeoutMs: number): Promise<ICallRunsResponse> {
     return this.#call(gatewayService.callRuns, request, timeoutMs);
   }

@@ -162,6 +162,7 @@ const controlplane: FolderRules = {
   'reports/export': ['db', 'reports/calls', 'reports/log-record', 'reports/query'],
   'limits-replay': ['db', 'domain', 'http', 'reports/query'],
   'api-keys': ['agents', 'audit', 'db', 'domain', 'http', 'projects', 'watch'],
+  runs: ['agents', 'api-keys', 'audit', 'db', 'domain', 'events', 'grpc', 'http', 'providers/catalogue', 'watch'],
   attention: ['db', 'http', 'ledger', 'providers', 'providers/catalogue'],
   'auth/passwords': ['audit', 'auth/users', 'db', 'domain', 'ops', 'throttling'],
   'auth/sessions': ['audit', 'auth/users', 'db', 'domain', 'http'],

@@ -24,7 +24,7 @@ const sha256 = (text: string): Buffer => createHash('sha256').update(text).diges
 /** `/connect/{organization or gateway}/{slug}/callback` */
 export const CALLBACK_PATH = '/connect/:owner/:slug/callback';
 
-export type ConnectTarget = { readonly kind: 'account' | 'credential'; readonly id: string };
+type ConnectTarget = { readonly kind: 'account' | 'credential'; readonly id: string };
 
 export class ConnectionService {
   constructor(

@@ -17,7 +17,7 @@ import type { Catalogue } from '../providers/catalogue/catalogue.js';
 import type { Credentials } from '../providers/catalogue/credential-template.js';
 import type { Provider } from '../providers/catalogue/provider.js';
 import { toProvider } from '../providers/custom/custom-provider.js';
-import { combinePolicies } from '../runs/narrow-policy.js';
+import { combinePolicies } from '../agents/narrow-policy.js';
 import type { AccountRow, AgentRow, ContextBudgetRow, KeyRow, MintedRow } from './agent-context-store.js';
 
 interface OpenAccount {

@@ -15,7 +15,7 @@ const DURATION_S = 3_600;
 const CREDENTIAL = /^[\x21-\x3b\x3d\x3f-\x7e]{8,8192}$/;
 
 /** What the trust policy of a role must name in `sts:ExternalId`. */
-export const externalIdOf = (orgId: string): string => `acg-${orgId}`;
+const externalIdOf = (orgId: string): string => `acg-${orgId}`;
 
 export async function assumeAwsRole(
   client: TokenEndpointClient,

@@ -14,7 +14,7 @@ export interface ExchangeContext {
   readonly provider: Provider;
   readonly method: MintMethod;
   readonly credentials: Credentials;
-  /** Null: nobody has connected the account. */
+  /** Null: no person has connected the account. */
   readonly grant: Grant | null;
   /** The answer to an authorization request; absent: the grant is used. */
   readonly code?: { readonly code: string; readonly codeVerifier: string; readonly redirectUri: string };

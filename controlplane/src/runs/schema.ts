@@ -84,7 +84,7 @@ export type RunQuery = Static<typeof RunQuery>;
 
 const BINDING_SCOPES = ['run', 'agent', 'project', 'org'] as const;
 export type BindingScope = (typeof BINDING_SCOPES)[number];
-export const Binding = Type.Object(
+const Binding = Type.Object(
   {
     scope: Type.Unsafe<BindingScope>({ type: 'string', enum: BINDING_SCOPES }),
     id: Uuid,
@@ -92,7 +92,7 @@ export const Binding = Type.Object(
   },
   { description: 'The budget that ends first: less of it is left than the run may spend.' },
 );
-export type Binding = Static<typeof Binding>;
+type Binding = Static<typeof Binding>;
 
 export const RunStarted = Type.Object({
   run: Run,

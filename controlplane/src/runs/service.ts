@@ -5,6 +5,7 @@
 import { NANOS_PER_CENT } from '@acg/base/time-and-money-units';
 import { uuidv7 } from '@acg/base/uuidv7';
 import { type AgentPolicy, validatePolicy } from '../agents/call-and-model-policy-schema.js';
+import { combinePolicies, findWidening } from '../agents/narrow-policy.js';
 import type { AgentService } from '../agents/service.js';
 import { createGatewayToken } from '../api-keys/create-gateway-token.js';
 import { recordAudit } from '../audit/audit-trail.js';
@@ -15,7 +16,6 @@ import type { ListResult, Page } from '../http/limit-offset-pagination.js';
 import type { Actor } from '../http/route-access.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
 import { publishInvalidations } from '../watch/publish-invalidations.js';
-import { combinePolicies, findWidening } from './narrow-policy.js';
 import { RunAllowance } from './run-allowance.js';
 import {
   type AgentRunInput,

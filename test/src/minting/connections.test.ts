@@ -278,7 +278,7 @@ test('a lost answer: strict grants wait until the token is about to expire, othe
   }
 });
 
-test('a control plane that dies during a strict refresh: nobody repeats it before the last moment', async () => {
+test('a control plane that dies during a strict refresh: no other one repeats it before the last moment', async () => {
   const { id } = await createAccount({ rotation: 'strict' });
   await connect(id);
   const { generation } = await stateOf(id);

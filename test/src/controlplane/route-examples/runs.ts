@@ -1,7 +1,7 @@
 import { newAgent } from './provisioning.js';
 import type { ExampleContext, Examples } from './route-example.js';
 
-export async function newRun(context: ExampleContext): Promise<string> {
+async function newRun(context: ExampleContext): Promise<string> {
   const { id } = await newAgent(context);
   const body = { agentId: id, budgetCents: 250, expiresIn: 1_800, label: 'nightly report' };
   return (await context.owner.call('POST', '/v1/runs', body)).body.run.id;

@@ -39,7 +39,7 @@ export async function fetchTree(id: string): Promise<{ run: Run; runs: readonly 
 }
 
 /** Each run is followed by its sub-runs, oldest first. A run whose parent is not among them stands like a top run. */
-export function sortByTree(newestFirst: readonly Run[]): readonly Run[] {
+function sortByTree(newestFirst: readonly Run[]): readonly Run[] {
   const runs = [...newestFirst].reverse();
   const known = new Set(runs.map(({ id }) => id));
   const walk = (parent: string | null): Run[] =>

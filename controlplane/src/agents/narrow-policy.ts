@@ -7,7 +7,7 @@
 import { matchesCall, matchesWildcard, parseCallPattern } from '@acg/base/policy/call-pattern';
 import { matchesUnambiguously } from '@acg/base/policy/call-rules';
 import { splitPathStrictly } from '@acg/base/policy/split-path-strictly-or-leniently';
-import type { AgentPolicy } from '../agents/call-and-model-policy-schema.js';
+import type { AgentPolicy } from './call-and-model-policy-schema.js';
 
 type ProviderPolicy = AgentPolicy[string];
 type NameRule = NonNullable<ProviderPolicy['models']>;

@@ -2,7 +2,7 @@ import { CallRules } from '@acg/base/policy/call-rules';
 import { ModelRule } from '@acg/base/policy/model-rule';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type AgentPolicy, callPolicyOf } from '../agents/call-and-model-policy-schema.js';
+import { type AgentPolicy, callPolicyOf } from './call-and-model-policy-schema.js';
 import { combinePolicies, findWidening, isCallPatternWithin, isNamePatternWithin } from './narrow-policy.js';
 
 const segment = fc.constantFrom('a', 'b', 'ab', '*', 'a*', '*b', 'a*b', 'a%2Fb', '*%2F*');
