@@ -5,6 +5,7 @@
 import type { IAgentContext, IUpstream } from '@acg/proto/messages';
 import { effectiveOnStoreLoss } from '../agents/budget-mode-and-store-loss-fields.js';
 import { type AgentPolicy, encodeCallPolicy } from '../agents/call-and-model-policy-schema.js';
+import { combinePolicies } from '../agents/narrow-policy.js';
 import {
   type EffectiveLimits,
   effectiveLimits,
@@ -17,7 +18,6 @@ import type { Catalogue } from '../providers/catalogue/catalogue.js';
 import type { Credentials } from '../providers/catalogue/credential-template.js';
 import type { Provider } from '../providers/catalogue/provider.js';
 import { toProvider } from '../providers/custom/custom-provider.js';
-import { combinePolicies } from '../agents/narrow-policy.js';
 import type { AccountRow, AgentRow, ContextBudgetRow, KeyRow, MintedRow } from './agent-context-store.js';
 
 interface OpenAccount {
