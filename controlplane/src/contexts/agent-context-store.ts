@@ -180,11 +180,12 @@ export async function loadContextRows(
              and (k.expires_at is null or k.expires_at > now())
           union all
           -- A data plane of the release before does not enforce budgets of runs, so it gets no context of one.
-          select coalesce(k.id, r.id), r.org_id, 'agent', r.agent_id, null, least(r.expires_at, k.expires_at), r.id
-            from runs r left join api_keys k on k.id = r.key_id
+          select coalesce(k.id, t.id, r.id), r.org_id, 'agent', r.agent_id, null, least(r.expires_at, k.expires_at), r.id
+            from runs r left join api_keys k on k.id = r.key_id left join trust_rules t on t.id = r.trust_rule_id
            where asked.enforces_budgets and r.token_hash = asked.token_hash
              and r.ended_at is null and r.expires_at > now()
              and (k.id is null or (k.revoked_at is null and (k.expires_at is null or k.expires_at > now())))
+             and t.deleted_at is null
           union all
           -- All keys of a trust rule have its id, so one invalidation ends them.
           select t.id, t.org_id, 'agent', t.agent_id, t.project_id, x.expires_at, null

@@ -41,6 +41,7 @@ interface Parent {
   readonly orgId: string;
   readonly agent: { readonly id: string; readonly status: string; readonly policy: AgentPolicy | null };
   readonly keyId: string | null;
+  readonly trustRuleId: string | null;
   /** The end that the run must not exceed, and whose it is; null: none. */
   readonly end: { readonly at: Date; readonly of: string } | null;
   /** The parent first, the root last. */
@@ -76,7 +77,7 @@ export class RunService {
     this.#allowance.take(actor.orgId, performance.now());
     return this.sql.begin(async (tx) => {
       const agent = await this.agents.lock(tx, actor.orgId, agentId);
-      const parent: Parent = { orgId: actor.orgId, agent, keyId: null, end: null, chain: [] };
+      const parent: Parent = { orgId: actor.orgId, agent, keyId: null, trustRuleId: null, end: null, chain: [] };
       const started = await this.#insert(tx, parent, input, actor.userId);
       await this.#recordStart(tx, actor, started.run);
       return started;
@@ -180,6 +181,7 @@ export class RunService {
       orgId,
       agentId: agent.id,
       keyId: parent.keyId,
+      trustRuleId: parent.trustRuleId,
       rootId: ancestors.at(-1) ?? id,
       ancestors,
       label: input.label ?? '',

@@ -32,6 +32,7 @@ export interface NewRun {
   readonly orgId: string;
   readonly agentId: string;
   readonly keyId: string | null;
+  readonly trustRuleId: string | null;
   readonly rootId: string;
   readonly ancestors: readonly string[];
   readonly label: string;
@@ -104,8 +105,10 @@ export interface Starter {
   readonly agentId: string;
   readonly agentStatus: 'active' | 'paused' | 'revoked';
   readonly agentPolicy: AgentPolicy | null;
-  /** Null: the token is that of a run that the management API started. */
+  /** The key, or the one that started the token's run; null: none did. */
   readonly keyId: string | null;
+  /** The rule of the token's exchange, or of the one that started its run. */
+  readonly trustRuleId: string | null;
   /** When the token expires; null: never. */
   readonly expiresAt: Date | null;
   /** Null: the token is a key. */
@@ -122,18 +125,22 @@ export async function lockStarter(
 ): Promise<Starter | null> {
   const [row] = await tx<Starter[]>`
     with run as (
-      select r.org_id, r.agent_id, r.key_id, r.expires_at, r.id
+      select r.org_id, r.agent_id, r.key_id, r.trust_rule_id, r.expires_at, r.id
         from runs r
        where r.token_hash = ${tokenHash} and r.ended_at is null and r.expires_at > now() for share of r
     ), token as (
-      select org_id, agent_id, null::uuid as project_id, key_id, expires_at, id as run_id from run
+      select org_id, agent_id, null::uuid as project_id, key_id, trust_rule_id, expires_at, id as run_id from run
       union all
-      select k.org_id, k.agent_id, case when k.scope = 'project' then k.project_id end, k.id, k.expires_at, null
+      select k.org_id, k.agent_id, case when k.scope = 'project' then k.project_id end, k.id, null, k.expires_at, null
         from api_keys k
        where k.token_hash = ${tokenHash} and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
+      union all
+      select t.org_id, t.agent_id, null, null, t.id, x.expires_at, null
+        from trust_rule_keys x join trust_rules t on t.id = x.rule_id
+       where x.token_hash = ${tokenHash} and x.expires_at > now() and t.deleted_at is null
     )
     select t.org_id as "orgId", a.id as "agentId", a.status as "agentStatus", a.policy as "agentPolicy",
-           t.key_id as "keyId", t.expires_at as "expiresAt", t.run_id as "runId"
+           t.key_id as "keyId", t.trust_rule_id as "trustRuleId", t.expires_at as "expiresAt", t.run_id as "runId"
       from token t
       join agents a on a.org_id = t.org_id and a.org_id = ${orgId} and a.id = ${agentId}
        and a.id = coalesce(t.agent_id, a.id) and a.project_id = coalesce(t.project_id, a.project_id)`;
@@ -158,9 +165,9 @@ interface ChainLink {
 /** Throws {@link Conflict} when the organization is being deleted. */
 export async function insertRun(tx: Tx, run: NewRun): Promise<void> {
   const inserted = await tx`
-    insert into runs (id, org_id, agent_id, key_id, root_id, ancestors, label, budget_cents, policy, token_hash, key_prefix,
+    insert into runs (id, org_id, agent_id, key_id, trust_rule_id, root_id, ancestors, label, budget_cents, policy, token_hash, key_prefix,
                       created_at, created_by, expires_at)
-    select ${run.id}::uuid, ${run.orgId}::uuid, ${run.agentId}::uuid, ${run.keyId}::uuid, ${run.rootId}::uuid,
+    select ${run.id}::uuid, ${run.orgId}::uuid, ${run.agentId}::uuid, ${run.keyId}::uuid, ${run.trustRuleId}::uuid, ${run.rootId}::uuid,
            ${[...run.ancestors]}::uuid[], ${run.label}, ${run.budgetCents}::bigint,
            ${run.policy === null ? null : tx.json(run.policy as JSONValue)}::jsonb, ${run.tokenHash}::bytea,
            ${run.keyPrefix}, ${run.createdAt}::timestamptz, ${run.createdBy}::uuid, ${run.expiresAt}::timestamptz

@@ -133,7 +133,13 @@ export async function deleteRule(tx: Tx, id: string): Promise<void> {
   await tx`delete from trust_rule_used_tokens where rule_id = ${id}`;
 }
 
-export const deleteKeysOfRule = (tx: Tx, id: string) => tx`delete from trust_rule_keys where rule_id = ${id}`;
+/** Also ends the runs that were started with them: their contexts name the rule, so its invalidation reaches them. */
+export async function deleteKeysOfRule(tx: Tx, id: string): Promise<void> {
+  await tx`delete from trust_rule_keys where rule_id = ${id}`;
+  await tx`
+    update runs set ended_at = now(), end_reason = 'ended'
+     where trust_rule_id = ${id} and ended_at is null and expires_at > now()`;
+}
 
 /**
  * Inserts a key of the rule. Waits for a running change of the rule or deletion of the organization. Returns false when

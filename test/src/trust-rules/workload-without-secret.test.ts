@@ -126,3 +126,22 @@ test('a key ends at its expiry, with the call that it has running', async () => 
   await expect(running.read()).rejects.toThrow();
   expect((await callModels(key)).status).toBe(401);
 });
+
+test('a run that an exchanged key starts ends with the key at the latest, and with its rule', async () => {
+  const rule = await createRule('runs');
+  const key = await rule.getKey();
+  const start = async (expiresIn?: number) => {
+    const response = await fetch(`${url}/v1/runs`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ budgetCents: 100, ...(expiresIn === undefined ? {} : { expiresIn }) }),
+    });
+    return { status: response.status, body: (await response.json()) as { error?: string; secretKey: string } };
+  };
+  expect(await start(86_400)).toMatchObject({ status: 400, body: { error: expect.stringContaining('gateway token') } });
+  const { status, body } = await start();
+  expect(status).toBe(201);
+  expect((await callModels(body.secretKey)).status).toBe(200);
+  expect((await tenant.call('DELETE', `/v1/trust-rules/${rule.id}`)).status).toBe(200);
+  await waitUntil('the run has ended', async () => (await callModels(body.secretKey)).status === 401);
+});

@@ -3,8 +3,10 @@ create table runs (
   id uuid primary key,
   org_id uuid not null references organizations (id) on delete cascade,
   agent_id uuid not null references agents (id) on delete cascade,
-  -- The gateway token that started the run, or its top run: the run ends with it. Null: started by the management API.
+  -- The gateway token that started the run or its top run, or the trust rule whose key did: the run ends with it. Both
+  -- null: started by the management API.
   key_id uuid references api_keys (id) on delete cascade,
+  trust_rule_id uuid references trust_rules (id) on delete cascade,
   -- Of the run itself for a top run.
   root_id uuid not null,
   -- Parent first, root last; at most three.
@@ -29,9 +31,16 @@ create index runs_top_by_organization on runs (org_id, id desc) where ancestors 
 create index runs_by_root on runs (root_id, id);
 create index runs_by_parent on runs ((ancestors[1]), id) where ancestors <> '{}';
 create index runs_by_key on runs (key_id) where key_id is not null;
+create index runs_by_trust_rule on runs (trust_rule_id) where trust_rule_id is not null;
 create index runs_open on runs (expires_at) where ended_at is null;
 create index runs_ended on runs (org_id, ended_at) where ended_at is not null;
 -- Audit entries of a run are deleted with it.
 create index audit_entries_of_runs on audit_entries (target_id) where target_type = 'run';
 -- Booked calls of a budget row, shown for runs.
 alter table budget_spend add column if not exists calls bigint not null default 0;
+create or replace view key_names as
+  select id, org_id, name, key_prefix from api_keys
+  union all
+  select id, org_id, name, null from trust_rules
+  union all
+  select id, org_id, 'Run ' || label, key_prefix from runs where key_id is null and trust_rule_id is null;
