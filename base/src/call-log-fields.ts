@@ -172,6 +172,42 @@ export const LOG_FIELDS = {
     example: null,
     shown: { section: 'Tokens and cost', label: 'Tool' },
   },
+  tags: {
+    type: 'textOrNull',
+    description: 'Tags that the caller stated, `key=value`, sorted, separated by commas; null: none.',
+    example: 'customer=acme,feature=search',
+    shown: { section: 'Tokens and cost', label: 'Tags' },
+  },
+  runId: {
+    type: 'textOrNull',
+    description: 'The run whose key made the call; null: none.',
+    example: null,
+    shown: { section: 'Tokens and cost', label: 'Run' },
+  },
+  wouldReject: {
+    type: 'textOrNull',
+    description: 'Limits in audit mode that would have rejected the call, such as `rpm` or `budget:<id>`; null: none.',
+    example: null,
+    shown: { section: 'Tokens and cost', label: 'Would have been rejected by' },
+  },
+  agentName: {
+    type: 'textOrNull',
+    description: 'Name of the agent now; null: it is deleted.',
+    example: 'Support bot',
+    shown: null,
+  },
+  projectName: {
+    type: 'textOrNull',
+    description: 'Name of the project now; null: it is deleted or not known.',
+    example: 'Default',
+    shown: null,
+  },
+  keyName: {
+    type: 'textOrNull',
+    description: 'Name of the gateway token now; null: it is deleted.',
+    example: 'production',
+    shown: null,
+  },
 } as const satisfies Readonly<Record<string, LogFieldDefinition>>;
 
 export type LogFieldName = keyof typeof LOG_FIELDS;

@@ -20,6 +20,9 @@ import { buildIdentity } from './composition/identity.js';
 import { buildMinting } from './composition/minting.js';
 import { buildUsage, type UsageModule } from './composition/usage.js';
 import type { Config } from './config.js';
+import { ConnectCookie } from './connections/connect-cookie.js';
+import { ConnectionService } from './connections/connection-service.js';
+import { connectionRoutes } from './connections/routes.js';
 import { loadDashboardBuild } from './dashboard/load-dashboard-build.js';
 import { dashboardRoutes, isPageRequest, sendDashboardPage } from './dashboard/routes.js';
 import { OrganizationGrants } from './data-planes/organization-grants.js';
@@ -125,6 +128,11 @@ export function buildControlPlane(config: Config, log: Logger, hasher = new Pass
   const mints = buildMinting({ config, log, sql: pools.api, vault, catalogue, tenantNames });
   const { minting } = mints;
   const agents = buildAgentsAndProviders(app, { config, log, sql, vault, catalogue, prices, tenantNames, minting });
+  connectionRoutes(app, {
+    connections: new ConnectionService(sql, minting, config.publicUrl),
+    sessionCookie: cookie,
+    connectCookie: new ConnectCookie(config.publicUrl),
+  });
   const { customProviders } = agents;
   const billing = buildBilling(app, { config, log, sql, vault, catalogue, customProviders, prices, tenantNames });
   const observers = [events.usageObserver, agents.usageObserver];
@@ -150,7 +158,11 @@ export function buildControlPlane(config: Config, log: Logger, hasher = new Pass
       prices: () => prices.book(),
       builtInProviders: catalogue.slugs,
     },
-    handlers: { ...events.handlers, reportUsage: createReportUsageHandler(usage.ingest, ungrantedFor, log) },
+    handlers: {
+      ...events.handlers,
+      ...agents.handlers,
+      reportUsage: createReportUsageHandler(usage.ingest, ungrantedFor, log),
+    },
     grants,
   });
 

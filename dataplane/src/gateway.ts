@@ -15,6 +15,7 @@ import { PushedBreakerRegistry } from './breaker/pushed-breaker-registry.js';
 import { ClientIpResolver } from './call/client-ip-resolver.js';
 import { ProviderMetering } from './call/provider-metering.js';
 import { TokenIpTracker } from './call/sample-client-ips-per-token.js';
+import type { CallRuns } from './call/stages/call-runs.js';
 import type { Config } from './config.js';
 import { ContextCache, DEFAULT_CONTEXT_CACHE_OPTIONS } from './context/context-cache.js';
 import { ControlPlaneLink, isClockOff, type LinkListener } from './context/control-plane-link.js';
@@ -51,6 +52,7 @@ const LOOPBACK = ['127.0.0.0/8', '::1/128'];
 const REJECTION_FLUSH_INTERVAL_MS = 5_000;
 const EXPIRY_CHECK_INTERVAL_MS = 1_000;
 const REPORT_TIMEOUT_MS = 5_000;
+const CALL_RUNS_TIMEOUT_MS = 5_000;
 /** Bytes of all bodies together that are buffered whole because they have to be edited. */
 const BUFFERED_BODIES_MAX = 25;
 /** Part of the drain time that is reserved for sending usage. */
@@ -165,7 +167,9 @@ export class Gateway implements OpsSource {
       }),
       onDialed: (...dialled) => this.#connectBreakers.onDialed(...dialled),
     });
-    this.#server = this.#createServer(new ProviderMetering(prices, this.#spool, config.editedBodyBytesMax));
+    this.#server = this.#createServer(new ProviderMetering(prices, this.#spool, config.editedBodyBytesMax), (request) =>
+      this.#client.callRuns({ ...request, dataPlaneId }, CALL_RUNS_TIMEOUT_MS),
+    );
     this.#expiryTimer = setInterval(() => {
       this.#server.sessionRevoker.revokeExpired(Date.now());
       this.#server.abortCallsWhenSpoolFull();
@@ -244,7 +248,7 @@ export class Gateway implements OpsSource {
     };
   }
 
-  #createServer(metering: ProviderMetering): ProxyServer {
+  #createServer(metering: ProviderMetering, callRuns: CallRuns): ProxyServer {
     const config = this.#config;
     const sightings = new TokenIpObservations((sighting) => this.#spool.appendAddressObservation(sighting));
     const clientAddress = new ClientIpResolver(config.trustedProxyCidrs);
@@ -286,6 +290,7 @@ export class Gateway implements OpsSource {
       pools: this.#pools,
       rejectionCounter: this.#rejectionCounts,
       clientAddress,
+      callRuns,
       onAuthenticated: (x, context) => addressWatch.sampleClientIp(x, context),
       metrics: this.#metrics,
       log: this.#log,

@@ -18,6 +18,7 @@ import { createSettle, releaseReservation, type UsageRecordSink } from './call/s
 import { type AcceptOptions, RequestAcceptor } from './call/stages/accept-request.js';
 import type { AcquireSlot } from './call/stages/acquire-slot.js';
 import type { AuthenticateDeps, ContextLookup, UnauthenticatedLimiter } from './call/stages/authenticate.js';
+import { type CallRuns, RUNS_PATH } from './call/stages/call-runs.js';
 import { SELF_PATH } from './call/stages/self-status.js';
 import type { Counters } from './limits/counters-interface.js';
 import { AddressConnectionLimiter } from './listener/address-connection-limiter.js';
@@ -25,6 +26,7 @@ import { countConnectionsToPort } from './listener/count-connections-per-network
 import { HttpListener } from './listener/http-listener.js';
 import { UpgradeCorkContext } from './listener/upgrade-cork-context.js';
 import { createProxyPipeline } from './pipelines/proxy-pipeline.js';
+import { createRunsPipeline } from './pipelines/runs-pipeline.js';
 import { createSelfPipeline } from './pipelines/self-pipeline.js';
 import { createWebSocketPipeline } from './pipelines/websocket-pipeline.js';
 import type { ConnectionPools } from './upstream/connections/connection-pools-per-origin-and-owner.js';
@@ -81,6 +83,7 @@ export interface ProxyDeps {
   readonly rejectionCounter: RejectionCounter;
   readonly clientAddress: Pick<ClientIpResolver, 'resolve'>;
   readonly onAuthenticated: AuthenticateDeps['onAuthenticated'];
+  readonly callRuns: CallRuns;
   readonly metrics: CallMetrics;
   readonly log: Logger;
 }
@@ -141,6 +144,7 @@ export class ProxyServer {
     const pipelineDeps = { ...deps, settle, failures, gcPacer, acquireOrgSlot, acquireListeningSlot, dialLimiter };
     const proxyPipeline = createProxyPipeline(pipelineDeps);
     const selfPipeline = createSelfPipeline(pipelineDeps);
+    const runsPipeline = createRunsPipeline(pipelineDeps);
     const memoryPool = new MemoryPool(options.webSocketPoolBytes);
     const webSocketPipeline = createWebSocketPipeline({
       ...pipelineDeps,
@@ -189,6 +193,8 @@ export class ProxyServer {
     );
     this.#listener.onWebSocket(`${PROXY_PREFIX}*`, behavior);
     this.#listener.onRequest(SELF_PATH, (res, req) => this.#onRequest(res, req, selfPipeline));
+    for (const path of [RUNS_PATH, `${RUNS_PATH}/*`])
+      this.#listener.onRequest(path, (res, req) => this.#onRequest(res, req, runsPipeline));
     this.#listener.onRequest('/*', (res, req) => this.#onRequest(res, req, proxyPipeline));
   }
 

@@ -15,6 +15,8 @@ import {
 import type {
   IAcquireProbeRequest,
   IAcquireProbeResponse,
+  ICallRunsRequest,
+  ICallRunsResponse,
   IReleaseProbeRequest,
   IReleaseProbeResponse,
   IReportContactsRequest,
@@ -133,6 +135,11 @@ export class ControlPlaneClient {
 
   reportContacts(request: IReportContactsRequest, timeoutMs: number): Promise<IReportContactsResponse> {
     return this.#call(gatewayService.reportContacts, request, timeoutMs);
+  }
+
+  /** A repeated POST may leave a second run, whose token is lost; it ends with its time. */
+  callRuns(request: ICallRunsRequest, timeoutMs: number): Promise<ICallRunsResponse> {
+    return this.#call(gatewayService.callRuns, request, timeoutMs);
   }
 
   /** Opens one Watch stream on the preferred address. After its end, the next stream uses another address. */

@@ -6,6 +6,8 @@ import { acg } from './generated/gateway.js';
 import type {
   IAcquireProbeRequest,
   IAcquireProbeResponse,
+  ICallRunsRequest,
+  ICallRunsResponse,
   IReleaseProbeRequest,
   IReleaseProbeResponse,
   IReportContactsRequest,
@@ -70,6 +72,7 @@ export const gatewayService = {
     v1.ReportContactsRequest,
     v1.ReportContactsResponse,
   ),
+  callRuns: method<ICallRunsRequest, ICallRunsResponse>('CallRuns', v1.CallRunsRequest, v1.CallRunsResponse),
 };
 
 /**
@@ -91,4 +94,5 @@ export interface GatewayHandlers {
   acquireProbe: handleUnaryCall<IAcquireProbeRequest, IAcquireProbeResponse>;
   releaseProbe: handleUnaryCall<IReleaseProbeRequest, IReleaseProbeResponse>;
   reportContacts: handleUnaryCall<IReportContactsRequest, IReportContactsResponse>;
+  callRuns: handleUnaryCall<ICallRunsRequest, ICallRunsResponse>;
 }

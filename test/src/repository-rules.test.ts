@@ -101,7 +101,7 @@ describe('tidy', () => {
     const crossing = offenders(production, (source, path) => {
       if (path.startsWith('dataplane/')) return /@acg\/(controlplane|singlenode)\//.test(source);
       if (path.startsWith('controlplane/dashboard/')) {
-        return /@acg\/(?!client\/|base\/(?:audit-actions|call-log-fields|limit-definitions|policy\/call-pattern|policy\/fold-mcp-name|rejection-reasons|time-and-money-units)')|'node:/.test(
+        return /@acg\/(?!client\/|base\/(?:audit-actions|budget-rows|call-log-fields|limit-definitions|policy\/call-pattern|policy\/fold-mcp-name|rejection-reasons|time-and-money-units)')|'node:/.test(
           source,
         ); // runs in browsers
       }

@@ -126,7 +126,7 @@ export class CallRules {
  * A server may read an encoded slash as a separator, and then a `*` would allow calls that the pattern does not show. So
  * only `**` and a segment pattern that itself names the encoded slash (`*%2F*`) match it.
  */
-const matchesUnambiguously: typeof matchesWildcard = (pieces, segment) =>
+export const matchesUnambiguously: typeof matchesWildcard = (pieces, segment) =>
   matchesWildcard(pieces, segment) && (!hasEncodedSlash(segment) || pieces.some(hasEncodedSlash));
 
 const detectors = new WeakMap<readonly SensitiveCall[], SensitiveCallDetector>();

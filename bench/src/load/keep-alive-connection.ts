@@ -1,5 +1,6 @@
 /**
- * One HTTP/1.1 connection that sends a prepared request and finds the end of the response by `content-length`. It costs
+ * One HTTP/1.1 connection that sends a prepared request and finds the end of the response by `content-length`, or
+ * by the last chunk. It costs
  * a few microseconds per call, so that the load generator does not distort the measurement.
  */
 import type { Socket } from 'node:net';
@@ -9,6 +10,9 @@ import { openSocket } from './open-tcp-or-tls-socket.js';
 type AnswerDone = (status: number, head: string) => void;
 
 const HEAD_END = '\r\n\r\n';
+/** The last chunk, and no trailer. */
+const LAST_CHUNK = '\r\n0\r\n\r\n';
+const CHUNKED = /\r\ntransfer-encoding: chunked\r\n/i;
 const LENGTH = /\r\ncontent-length: (\d{1,15})\r\n/i;
 
 export class KeepAliveConnection {
@@ -17,6 +21,7 @@ export class KeepAliveConnection {
   #done: AnswerDone | null = null;
   #bytesWanted = -1;
   #head = '';
+  #isChunked = false;
   broken = false;
   /** Resolves when the connection can carry a call, or has failed. */
   readonly opened: Promise<void>;
@@ -51,13 +56,15 @@ export class KeepAliveConnection {
       if (headEnd < 0) return;
       this.#head = this.#received.slice(0, headEnd + 2);
       const length = LENGTH.exec(this.#head);
-      if (length === null) {
+      this.#isChunked = length === null && CHUNKED.test(this.#head);
+      if (length === null && !this.#isChunked) {
         this.#socket.destroy(new Error('a response without content-length'));
         return;
       }
-      this.#bytesWanted = headEnd + HEAD_END.length + Number(length[1]);
+      this.#bytesWanted = headEnd + HEAD_END.length + Number(length?.[1] ?? 0);
     }
     if (this.#received.length < this.#bytesWanted) return;
+    if (this.#isChunked && !this.#received.endsWith(LAST_CHUNK)) return;
     this.#received = '';
     this.#bytesWanted = -1;
     this.#answer(Number(this.#head.slice(9, 12)), this.#head);

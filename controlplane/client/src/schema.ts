@@ -709,6 +709,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/connections": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Finish a connection with the answer of the provider
+         * @description Called by the page of the callback. Role: admin or owner.
+         */
+        post: operations["finishConnection"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/credentials": {
         parameters: {
             query?: never;
@@ -759,6 +779,46 @@ export interface paths {
          * @description Role: admin or owner.
          */
         patch: operations["renameCredential"];
+        trace?: never;
+    };
+    "/v1/credentials/{id}/connect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin to connect a shared credential at its provider
+         * @description Only for pages of this service: the connection is bound to the browser by a cookie. Role: admin or owner.
+         */
+        post: operations["connectCredential"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/credentials/{id}/disconnect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Disconnect a shared credential and revoke its grant at the provider
+         * @description Role: admin or owner.
+         */
+        post: operations["disconnectCredential"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/v1/credentials/{id}/rotate": {
@@ -983,6 +1043,26 @@ export interface paths {
          * @description No session needed.
          */
         post: operations["lookUpInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/limits/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replay recorded calls against other limits
+         * @description Role: viewer or higher.
+         */
+        post: operations["replayLimits"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1437,6 +1517,46 @@ export interface paths {
         patch: operations["updateAccount"];
         trace?: never;
     };
+    "/v1/providers/accounts/{id}/connect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin to connect a provider account at its provider
+         * @description Only for pages of this service: the connection is bound to the browser by a cookie. Role: admin or owner.
+         */
+        post: operations["connectAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/providers/accounts/{id}/disconnect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Disconnect a provider account and revoke its grant at the provider
+         * @description Role: admin or owner.
+         */
+        post: operations["disconnectAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/providers/accounts/{id}/rotate": {
         parameters: {
             query?: never;
@@ -1512,6 +1632,54 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List runs: top runs, or the runs of a tree
+         * @description Role: viewer or higher.
+         */
+        get: operations["listRuns"];
+        put?: never;
+        /**
+         * Start a run; its gateway token is returned only once
+         * @description Role: admin or owner.
+         */
+        post: operations["startRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/runs/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a run
+         * @description Role: viewer or higher.
+         */
+        get: operations["getRun"];
+        put?: never;
+        post?: never;
+        /**
+         * End a run, its sub-runs and their calls in progress
+         * @description Role: admin or owner.
+         */
+        delete: operations["endRun"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1943,6 +2111,78 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/v1/token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Exchange a workload’s token for a gateway key (RFC 8693)
+         * @description Errors have the form of RFC 6749 §5.2. 429 and 503 state Retry-After. No session needed.
+         */
+        post: operations["exchangeToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/trust-rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List trust rules, newest first
+         * @description Role: viewer or higher.
+         */
+        get: operations["listTrustRules"];
+        put?: never;
+        /**
+         * Create a trust rule; without jwks it reads the issuer’s keys
+         * @description Role: admin or owner.
+         */
+        post: operations["createTrustRule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/trust-rules/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a trust rule
+         * @description Role: viewer or higher.
+         */
+        get: operations["getTrustRule"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a trust rule; its keys and their calls end
+         * @description Role: admin or owner.
+         */
+        delete: operations["deleteTrustRule"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a trust rule; all but a new name ends its keys
+         * @description Role: admin or owner.
+         */
+        patch: operations["updateTrustRule"];
         trace?: never;
     };
     "/v1/usage/agents": {
@@ -2499,6 +2739,46 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "run.ended": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run ended
+         * @description A top run was ended, or its time passed. Its sub-runs end with it and send nothing of their own.
+         */
+        post: operations["onRunEnded"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "run.budget_exceeded": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Budget of a run exceeded
+         * @description The budget of a run or sub-run rejected a call. Sent once per run.
+         */
+        post: operations["onRunBudgetExceeded"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "budget.exceeded": {
         parameters: {
             query?: never;
@@ -2825,6 +3105,42 @@ export interface components {
              * @description Id of the shared credential that the account uses; null when it has its own credentials.
              */
             credentialId: string | null;
+            /** @description Null: the credential is stored. */
+            minted: {
+                method: string;
+                kind: string;
+                /**
+                 * @description waiting: nothing was needed yet. failing: the last attempt failed; a former token may still serve. not_connected, reconnect_needed: a person must connect the account.
+                 * @enum {string}
+                 */
+                state: "waiting" | "not_connected" | "active" | "failing" | "expired" | "reconnect_needed";
+                /** @description Granted scopes, where the provider states them. */
+                scope: string | null;
+                /**
+                 * Format: date-time
+                 * @description The last success.
+                 */
+                mintedAt: string | null;
+                /**
+                 * Format: date-time
+                 * @description Until the gateway uses the present token; null: no expiry, or no token.
+                 */
+                expiresAt: string | null;
+                failure: {
+                    reason: string;
+                    /** @description Error code of the token endpoint. */
+                    detail: string | null;
+                    cause: string;
+                    remedy: string;
+                    /** Format: date-time */
+                    at: string;
+                    /**
+                     * Format: date-time
+                     * @description Null: when a person has acted.
+                     */
+                    nextAttemptAt: string | null;
+                } | null;
+            } | null;
             /**
              * @description Always the string "true".
              * @constant
@@ -2871,6 +3187,42 @@ export interface components {
                  * @description Id of the shared credential that the account uses; null when it has its own credentials.
                  */
                 credentialId: string | null;
+                /** @description Null: the credential is stored. */
+                minted: {
+                    method: string;
+                    kind: string;
+                    /**
+                     * @description waiting: nothing was needed yet. failing: the last attempt failed; a former token may still serve. not_connected, reconnect_needed: a person must connect the account.
+                     * @enum {string}
+                     */
+                    state: "waiting" | "not_connected" | "active" | "failing" | "expired" | "reconnect_needed";
+                    /** @description Granted scopes, where the provider states them. */
+                    scope: string | null;
+                    /**
+                     * Format: date-time
+                     * @description The last success.
+                     */
+                    mintedAt: string | null;
+                    /**
+                     * Format: date-time
+                     * @description Until the gateway uses the present token; null: no expiry, or no token.
+                     */
+                    expiresAt: string | null;
+                    failure: {
+                        reason: string;
+                        /** @description Error code of the token endpoint. */
+                        detail: string | null;
+                        cause: string;
+                        remedy: string;
+                        /** Format: date-time */
+                        at: string;
+                        /**
+                         * Format: date-time
+                         * @description Null: when a person has acted.
+                         */
+                        nextAttemptAt: string | null;
+                    } | null;
+                } | null;
                 /**
                  * @description Always the string "true".
                  * @constant
@@ -3546,6 +3898,8 @@ export interface components {
             target: {
                 type: string;
                 id: string;
+                /** @description Present name; null for a deleted target and for a type without a name. */
+                name: string | null;
             };
             ip: string;
             /** @description Field → [before, after]. Secrets show as [secret]. */
@@ -3675,6 +4029,14 @@ export interface components {
                 createdAt: string;
             }[];
         };
+        /** @description The budget that ends first: less of it is left than the run may spend. */
+        Binding: {
+            /** @enum {string} */
+            scope: "run" | "agent" | "project" | "org";
+            /** Format: uuid */
+            id: string;
+            remainingCents: number;
+        };
         Breakdown: {
             /**
              * Format: date-time
@@ -3686,8 +4048,12 @@ export interface components {
              * @description Start of an hour, UTC.
              */
             to: string;
-            /** @enum {string} */
-            by: "project" | "agent" | "provider" | "model" | "tool" | "key" | "status" | "reason";
+            /**
+             * @description One of project, agent, provider, model, tool, key, status, reason, or tag: and the key of a tag, such as tag:customer.
+             * @example model
+             * @example tag:customer
+             */
+            by: string;
             /**
              * Format: date-time
              * @description Start of an hour, UTC.
@@ -3932,13 +4298,19 @@ export interface components {
             statedCostCents: number | null;
             /** @description Tool of an MCP server that the call names; null: none. */
             tool: string | null;
+            /** @description Tags that the caller stated, `key=value`, sorted, separated by commas; null: none. */
+            tags: string | null;
+            /** @description The run whose key made the call; null: none. */
+            runId: string | null;
+            /** @description Limits in audit mode that would have rejected the call, such as `rpm` or `budget:<id>`; null: none. */
+            wouldReject: string | null;
+            agentName: string | null;
+            projectName: string | null;
+            keyName: string | null;
             /** @description Status of the provider response. 0: the provider sent none. */
             upstreamStatus: number;
             websocket: boolean;
             projectId: string | null;
-            projectName: string | null;
-            agentName: string | null;
-            keyName: string | null;
             keyPrefix: string | null;
         };
         CallCheckInput: {
@@ -4049,6 +4421,17 @@ export interface components {
             daysUntilBudget: number | null;
             rejectedRequests: number;
             series?: components["schemas"]["AgentSeries"];
+        };
+        ConnectReply: {
+            /** @description Where the browser goes next. It must be the one that sent the request. */
+            url: string;
+        };
+        ConnectionInput: {
+            redirectPath: string;
+            state: string;
+            code?: string;
+            iss?: string;
+            error?: string;
         };
         CreatedItems: {
             items: {
@@ -4218,7 +4601,7 @@ export interface components {
                 /** @description Whether the form hides the input. */
                 secret: boolean;
                 /** @enum {string} */
-                kind: "text" | "url" | "region" | "private_key";
+                kind: "text" | "url" | "region" | "private_key" | "google_key";
                 /** @description What a value looks like. */
                 placeholder: string | null;
                 /** @description What to enter, or where to find the value. */
@@ -4227,6 +4610,32 @@ export interface components {
                 looksLike: string | null;
                 /** @description The allowed values; null: any. */
                 values: string[] | null;
+            }[];
+            /** @description Ways in which the gateway mints the credential, instead of credentialFields. */
+            methods: {
+                /** @description Accounts state it as `method` in their credentials. */
+                name: string;
+                label: string;
+                hint: string | null;
+                kind: string;
+                docs: string | null;
+                fields: {
+                    name: string;
+                    label: string;
+                    required: boolean;
+                    /** @description Whether the form hides the input. */
+                    secret: boolean;
+                    /** @enum {string} */
+                    kind: "text" | "url" | "region" | "private_key" | "google_key";
+                    /** @description What a value looks like. */
+                    placeholder: string | null;
+                    /** @description What to enter, or where to find the value. */
+                    hint: string | null;
+                    /** @description What a value must look like; others are rejected. */
+                    looksLike: string | null;
+                    /** @description The allowed values; null: any. */
+                    values: string[] | null;
+                }[];
             }[];
             /** @enum {string|null} */
             category: "model" | "storage" | "database" | "hosting" | "email" | "saas" | null;
@@ -4268,7 +4677,7 @@ export interface components {
             /** Format: uuid */
             endpointId: string;
             /** @enum {string} */
-            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
             /** @enum {string} */
             status: "pending" | "success" | "failed";
             statusCode: string | null;
@@ -4284,7 +4693,7 @@ export interface components {
             /** Format: uuid */
             endpointId: string;
             /** @enum {string} */
-            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
             /** @enum {string} */
             status: "pending" | "success" | "failed";
             statusCode: string | null;
@@ -4295,7 +4704,7 @@ export interface components {
             createdAt: string;
             payload: {
                 /** @enum {string} */
-                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
                 /** Format: date-time */
                 timestamp: string;
                 data: {
@@ -4340,7 +4749,7 @@ export interface components {
              * @enum {string}
              */
             kind: "webhook" | "slack" | "teams";
-            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
             /** @enum {string} */
             status: "active" | "paused";
             /** @description failing: every attempt failed for 3 days and at least 50 times. Set `status` to `active` to resume. */
@@ -4371,7 +4780,7 @@ export interface components {
                  * @enum {string}
                  */
                 kind: "webhook" | "slack" | "teams";
-                events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+                events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
                 /** @enum {string} */
                 status: "active" | "paused";
                 /** @description failing: every attempt failed for 3 days and at least 50 times. Set `status` to `active` to resume. */
@@ -4400,7 +4809,7 @@ export interface components {
         };
         EndpointInput: {
             url: string;
-            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
             /**
              * @description What the receiver reads: the signed event (webhook), or a message for an incoming webhook of Slack or Teams.
              * @enum {string}
@@ -4415,7 +4824,7 @@ export interface components {
         };
         EndpointPatch: {
             url?: string;
-            events?: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+            events?: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
             /** @enum {string} */
             status?: "active" | "paused";
         };
@@ -4430,7 +4839,7 @@ export interface components {
                 /** Format: uuid */
                 id: string;
                 /** @enum {string} */
-                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
                 /** Format: date-time */
                 occurredAt: string;
                 /** @description The same `data` that webhook deliveries contain. */
@@ -4445,7 +4854,7 @@ export interface components {
         EventTypeList: {
             types: {
                 /** @enum {string} */
-                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
                 title: string;
                 /** @description What happened, and how often the event is sent. */
                 description: string;
@@ -4496,7 +4905,7 @@ export interface components {
                     /** @description Whether the form hides the input. */
                     secret: boolean;
                     /** @enum {string} */
-                    kind: "text" | "url" | "region" | "private_key";
+                    kind: "text" | "url" | "region" | "private_key" | "google_key";
                     /** @description What a value looks like. */
                     placeholder: string | null;
                     /** @description What to enter, or where to find the value. */
@@ -4505,6 +4914,32 @@ export interface components {
                     looksLike: string | null;
                     /** @description The allowed values; null: any. */
                     values: string[] | null;
+                }[];
+                /** @description Ways in which the gateway mints the credential, instead of credentialFields. */
+                methods: {
+                    /** @description Accounts state it as `method` in their credentials. */
+                    name: string;
+                    label: string;
+                    hint: string | null;
+                    kind: string;
+                    docs: string | null;
+                    fields: {
+                        name: string;
+                        label: string;
+                        required: boolean;
+                        /** @description Whether the form hides the input. */
+                        secret: boolean;
+                        /** @enum {string} */
+                        kind: "text" | "url" | "region" | "private_key" | "google_key";
+                        /** @description What a value looks like. */
+                        placeholder: string | null;
+                        /** @description What to enter, or where to find the value. */
+                        hint: string | null;
+                        /** @description What a value must look like; others are rejected. */
+                        looksLike: string | null;
+                        /** @description The allowed values; null: any. */
+                        values: string[] | null;
+                    }[];
                 }[];
                 /** @enum {string|null} */
                 category: "model" | "storage" | "database" | "hosting" | "email" | "saas" | null;
@@ -4602,6 +5037,87 @@ export interface components {
             member: components["schemas"]["Member"];
             /** @description The invitation link, if mails are stored as files on the server; otherwise null, because only the mail contains the link. */
             invitationUrl: string | null;
+        };
+        LimitReplayInput: {
+            agentIds: string[];
+            /**
+             * Format: date-time
+             * @description Calls that began from then on.
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description Calls that began before.
+             */
+            to: string;
+            limits: {
+                /** @description Requests in any 60 seconds, per agent and provider. */
+                rpmLimit?: number;
+                /** @description Requests per 24 hours, per agent and provider. */
+                rpdLimit?: number;
+                /** @description Tokens in any 60 seconds, per agent and provider. */
+                tpmLimit?: number;
+                /** @description As budget rows; replayed as soft budgets. */
+                budgets?: {
+                    /** @enum {string} */
+                    window: "day" | "week" | "month" | "total";
+                    cents: number;
+                    models?: string[];
+                    tag?: string;
+                }[];
+            };
+            /** @description true: each budget counts all agents together, as that of a project does. */
+            sharedBudgets?: boolean;
+        };
+        LimitReplayReply: {
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            calls: number;
+            /** @description US cents. */
+            costCents: number;
+            rejected: number;
+            /** @description What the rejected calls had cost, US cents. */
+            rejectedCents: number;
+            firstRejectedAt: string | null;
+            /** @description False: the replay stopped at its bound; `replayedUntil` says where. */
+            complete: boolean;
+            /** Format: date-time */
+            replayedUntil: string;
+            limits: {
+                /** @description rpm, rpd, tpm or budget. */
+                limit: string;
+                /** @description Index in limits.budgets; null: a rate limit. */
+                budgetIndex: number | null;
+                rejected: number;
+                /** @description What the rejected calls had cost, US cents. */
+                rejectedCents: number;
+                firstRejectedAt: string | null;
+            }[];
+            agents: {
+                /** Format: uuid */
+                agentId: string;
+                calls: number;
+                rejected: number;
+                /** @description What the rejected calls had cost, US cents. */
+                rejectedCents: number;
+                firstRejectedAt: string | null;
+            }[];
+            /** @enum {string} */
+            interval: "hour" | "day";
+            timeseries: {
+                /** @description Start of the hour or day, UTC. */
+                bucket: string;
+                calls: number;
+                /** @description US cents. */
+                costCents: number;
+                rejected: number;
+                /** @description US cents. */
+                rejectedCents: number;
+            }[];
+            /** @description What a replay cannot know. */
+            notes: string[];
         };
         LimitWouldRejectData: {
             agentId: string;
@@ -4707,7 +5223,7 @@ export interface components {
                     /** @description Whether the form hides the input. */
                     secret: boolean;
                     /** @enum {string} */
-                    kind: "text" | "url" | "region" | "private_key";
+                    kind: "text" | "url" | "region" | "private_key" | "google_key";
                     /** @description What a value looks like. */
                     placeholder: string | null;
                     /** @description What to enter, or where to find the value. */
@@ -4716,6 +5232,32 @@ export interface components {
                     looksLike: string | null;
                     /** @description The allowed values; null: any. */
                     values: string[] | null;
+                }[];
+                /** @description Ways in which the gateway mints the credential, instead of credentialFields. */
+                methods: {
+                    /** @description Accounts state it as `method` in their credentials. */
+                    name: string;
+                    label: string;
+                    hint: string | null;
+                    kind: string;
+                    docs: string | null;
+                    fields: {
+                        name: string;
+                        label: string;
+                        required: boolean;
+                        /** @description Whether the form hides the input. */
+                        secret: boolean;
+                        /** @enum {string} */
+                        kind: "text" | "url" | "region" | "private_key" | "google_key";
+                        /** @description What a value looks like. */
+                        placeholder: string | null;
+                        /** @description What to enter, or where to find the value. */
+                        hint: string | null;
+                        /** @description What a value must look like; others are rejected. */
+                        looksLike: string | null;
+                        /** @description The allowed values; null: any. */
+                        values: string[] | null;
+                    }[];
                 }[];
                 /** @enum {string|null} */
                 category: "model" | "storage" | "database" | "hosting" | "email" | "saas" | null;
@@ -4766,7 +5308,7 @@ export interface components {
                 /** @description Whether the form hides the input. */
                 secret: boolean;
                 /** @enum {string} */
-                kind: "text" | "url" | "region" | "private_key";
+                kind: "text" | "url" | "region" | "private_key" | "google_key";
                 /** @description What a value looks like. */
                 placeholder: string | null;
                 /** @description What to enter, or where to find the value. */
@@ -4775,6 +5317,32 @@ export interface components {
                 looksLike: string | null;
                 /** @description The allowed values; null: any. */
                 values: string[] | null;
+            }[];
+            /** @description Ways in which the gateway mints the credential, instead of credentialFields. */
+            methods: {
+                /** @description Accounts state it as `method` in their credentials. */
+                name: string;
+                label: string;
+                hint: string | null;
+                kind: string;
+                docs: string | null;
+                fields: {
+                    name: string;
+                    label: string;
+                    required: boolean;
+                    /** @description Whether the form hides the input. */
+                    secret: boolean;
+                    /** @enum {string} */
+                    kind: "text" | "url" | "region" | "private_key" | "google_key";
+                    /** @description What a value looks like. */
+                    placeholder: string | null;
+                    /** @description What to enter, or where to find the value. */
+                    hint: string | null;
+                    /** @description What a value must look like; others are rejected. */
+                    looksLike: string | null;
+                    /** @description The allowed values; null: any. */
+                    values: string[] | null;
+                }[];
             }[];
             /** @enum {string|null} */
             category: "model" | "storage" | "database" | "hosting" | "email" | "saas" | null;
@@ -4880,6 +5448,18 @@ export interface components {
             statedCostCents: number | null;
             /** @description Tool of an MCP server that the call names; null: none. */
             tool: string | null;
+            /** @description Tags that the caller stated, `key=value`, sorted, separated by commas; null: none. */
+            tags: string | null;
+            /** @description The run whose key made the call; null: none. */
+            runId: string | null;
+            /** @description Limits in audit mode that would have rejected the call, such as `rpm` or `budget:<id>`; null: none. */
+            wouldReject: string | null;
+            /** @description Name of the agent now; null: it is deleted. */
+            agentName: string | null;
+            /** @description Name of the project now; null: it is deleted or not known. */
+            projectName: string | null;
+            /** @description Name of the gateway token now; null: it is deleted. */
+            keyName: string | null;
         };
         LoginInput: {
             /** Format: email */
@@ -5228,10 +5808,10 @@ export interface components {
             name: string;
             /** @description Event mails are sent only to confirmed addresses. */
             emailVerified: boolean;
-            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
         };
         PreferenceInput: {
-            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
         };
         PreferenceList: {
             preferences: components["schemas"]["Preference"][];
@@ -5614,7 +6194,7 @@ export interface components {
             /** @description Statuses to replay. Default: failed. */
             status?: ("failed" | "success")[];
             /** @enum {string} */
-            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
         };
         ReplayReply: {
             /** @description Number of deliveries queued again, the oldest first; at most 1000 per call. */
@@ -5656,6 +6236,191 @@ export interface components {
             /** @description The gateway token. It is returned only once. */
             secretKey: string;
             previous: components["schemas"]["ApiKey"];
+        };
+        Run: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            agentId: string;
+            agentName: string;
+            /** Format: uuid */
+            projectId: string;
+            /**
+             * Format: uuid
+             * @description The run that this run is part of; null for a top run.
+             */
+            parentId: string | null;
+            /**
+             * Format: uuid
+             * @description The top run of the tree; its own id for a top run.
+             */
+            rootId: string;
+            depth: number;
+            label: string;
+            /** @enum {string} */
+            state: "running" | "ended" | "expired";
+            budgetCents: number;
+            /** @description Booked spend of the run and its sub-runs. */
+            spentCents: number;
+            /** @description Booked calls of the run and its sub-runs. */
+            calls: number;
+            /** @description Number of runs whose parent is this run. */
+            subRuns: number;
+            /** @description What the run may call, within the policies of its ancestors and its agent. Null: what they allow. */
+            policy: {
+                [key: string]: {
+                    /** @description A method or *, a space, and a path of the provider. * matches any characters within one segment, ** any number of segments including none. Example: GET /v1/models/** */
+                    calls?: string[];
+                    models?: {
+                        /** @description Model names, case-insensitive; * matches any number of characters. */
+                        allow?: string[];
+                        /** @description Model names, case-insensitive; * matches any number of characters. */
+                        deny?: string[];
+                    };
+                    /** @description Tools of an MCP server. deny wins. Without allow, all that are not denied. */
+                    tools?: {
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        allow?: string[];
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        deny?: string[];
+                    };
+                    /** @description Resources of an MCP server. deny wins. Without allow, all that are not denied. */
+                    resources?: {
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        allow?: string[];
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        deny?: string[];
+                    };
+                    /** @description Prompts of an MCP server. deny wins. Without allow, all that are not denied. */
+                    prompts?: {
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        allow?: string[];
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        deny?: string[];
+                    };
+                    /** @description Limits for tools of an MCP server, beside those of the agent. The first entry that matches counts; all tools that match share it. */
+                    toolLimits?: {
+                        /** @description Name of a tool, case-insensitive; * matches any number of characters. */
+                        tool: string;
+                        /** @description Requests in any 60 seconds. */
+                        rpm: number;
+                    }[];
+                };
+            } | null;
+            /** @description The first characters of the run’s gateway token. */
+            keyPrefix: string;
+            /** Format: date-time */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When the run ends by itself.
+             */
+            expiresAt: string;
+            /**
+             * Format: date-time
+             * @description When the run ended; null while it is running.
+             */
+            endedAt: string | null;
+        };
+        RunBudgetExceededData: {
+            runId: string;
+            label: string;
+            agentId: string;
+            agentName: string;
+            budgetCents: number;
+            orgId: string;
+            spentCents: number;
+        };
+        RunBudgetExceededEvent: {
+            /** @constant */
+            event: "run.budget_exceeded";
+            /** Format: date-time */
+            timestamp: string;
+            data: components["schemas"]["RunBudgetExceededData"];
+        };
+        RunEndedData: {
+            runId: string;
+            label: string;
+            agentId: string;
+            agentName: string;
+            budgetCents: number;
+            orgId: string;
+            /** @enum {string} */
+            reason: "ended" | "expired";
+            spentCents: number;
+        };
+        RunEndedEvent: {
+            /** @constant */
+            event: "run.ended";
+            /** Format: date-time */
+            timestamp: string;
+            data: components["schemas"]["RunEndedData"];
+        };
+        RunInput: {
+            /** Format: uuid */
+            agentId: string;
+            /** @description Seconds until the run ends by itself. */
+            expiresIn: number;
+            /** @description What the run and its sub-runs may spend together. It is a hard budget. */
+            budgetCents: number;
+            label?: string;
+            /** @description By provider slug; a provider that is not listed is not allowed. Null: all calls are allowed. */
+            policy?: {
+                [key: string]: {
+                    /** @description A method or *, a space, and a path of the provider. * matches any characters within one segment, ** any number of segments including none. Example: GET /v1/models/** */
+                    calls?: string[];
+                    models?: {
+                        /** @description Model names, case-insensitive; * matches any number of characters. */
+                        allow?: string[];
+                        /** @description Model names, case-insensitive; * matches any number of characters. */
+                        deny?: string[];
+                    };
+                    /** @description Tools of an MCP server. deny wins. Without allow, all that are not denied. */
+                    tools?: {
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        allow?: string[];
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        deny?: string[];
+                    };
+                    /** @description Resources of an MCP server. deny wins. Without allow, all that are not denied. */
+                    resources?: {
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        allow?: string[];
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        deny?: string[];
+                    };
+                    /** @description Prompts of an MCP server. deny wins. Without allow, all that are not denied. */
+                    prompts?: {
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        allow?: string[];
+                        /** @description Names, or URIs of resources; * matches any number of characters. */
+                        deny?: string[];
+                    };
+                    /** @description Limits for tools of an MCP server, beside those of the agent. The first entry that matches counts; all tools that match share it. */
+                    toolLimits?: {
+                        /** @description Name of a tool, case-insensitive; * matches any number of characters. */
+                        tool: string;
+                        /** @description Requests in any 60 seconds. */
+                        rpm: number;
+                    }[];
+                };
+            } | null;
+        };
+        RunList: {
+            runs: components["schemas"]["Run"][];
+            total: number;
+            limit: number;
+            offset: number;
+        };
+        RunReply: {
+            run: components["schemas"]["Run"];
+        };
+        RunStarted: {
+            run: components["schemas"]["Run"];
+            /** @description The gateway token of the run. It is returned only once. */
+            secretKey: string;
+            /** @description The budget above the run that ends first. Null: the run’s own budget does. */
+            boundBy: components["schemas"]["Binding"] | null;
         };
         ScimSettings: {
             /** @description The address to enter at the directory. */
@@ -5848,6 +6613,42 @@ export interface components {
             projectId: string | null;
             /** @enum {string} */
             status: "active" | "needs_credentials";
+            /** @description Null: the credential is stored. */
+            minted: {
+                method: string;
+                kind: string;
+                /**
+                 * @description waiting: nothing was needed yet. failing: the last attempt failed; a former token may still serve. not_connected, reconnect_needed: a person must connect the account.
+                 * @enum {string}
+                 */
+                state: "waiting" | "not_connected" | "active" | "failing" | "expired" | "reconnect_needed";
+                /** @description Granted scopes, where the provider states them. */
+                scope: string | null;
+                /**
+                 * Format: date-time
+                 * @description The last success.
+                 */
+                mintedAt: string | null;
+                /**
+                 * Format: date-time
+                 * @description Until the gateway uses the present token; null: no expiry, or no token.
+                 */
+                expiresAt: string | null;
+                failure: {
+                    reason: string;
+                    /** @description Error code of the token endpoint. */
+                    detail: string | null;
+                    cause: string;
+                    remedy: string;
+                    /** Format: date-time */
+                    at: string;
+                    /**
+                     * Format: date-time
+                     * @description Null: when a person has acted.
+                     */
+                    nextAttemptAt: string | null;
+                } | null;
+            } | null;
             /** @description Number of accounts that use the credential. */
             accounts: number;
             /** Format: date-time */
@@ -5976,7 +6777,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             /** @enum {string} */
-            kind: "member" | "management_token" | "invitation" | "api_key" | "webhook" | "account" | "credential" | "custom_provider" | "sso" | "scim_token";
+            kind: "member" | "management_token" | "invitation" | "run" | "api_key" | "trust_rule" | "webhook" | "account" | "credential" | "custom_provider" | "sso" | "scim_token";
             /** @description The name; for a member or an invitation the e-mail address, for a webhook the URL. */
             name: string;
             /** @description Further identification: role, token prefix, events, agent or address. */
@@ -6042,6 +6843,152 @@ export interface components {
             interval: "hour" | "day";
             timeseries: components["schemas"]["TimePoint"][];
         };
+        TokenErrorReply: {
+            /** @description A code of RFC 6749 §5.2. */
+            error: string;
+            /** @description What is wrong and what to do. */
+            error_description?: string;
+        };
+        TokenInput: {
+            /** @description urn:ietf:params:oauth:grant-type:token-exchange */
+            grant_type?: string;
+            /** @description Id of the trust rule. */
+            trust_rule?: string;
+            /** @description The workload’s token. */
+            subject_token?: string;
+            /** @description urn:ietf:params:oauth:token-type:jwt; urn:ietf:params:oauth:token-type:id_token means the same. */
+            subject_token_type?: string;
+            /** @description urn:ietf:params:oauth:token-type:access_token, or nothing. */
+            requested_token_type?: string;
+            /** @description A key of this rule that is still valid: its lifetime begins again, and the response contains it again. */
+            renew_token?: string;
+            /** @description Ignored. */
+            audience?: string;
+            /** @description Ignored. */
+            resource?: string;
+            /** @description Ignored: the agent of the rule decides. */
+            scope?: string;
+        };
+        TokenReply: {
+            /** @description A gateway token. */
+            access_token: string;
+            /** @constant */
+            issued_token_type: "urn:ietf:params:oauth:token-type:access_token";
+            /** @constant */
+            token_type: "Bearer";
+            /** @description Seconds. */
+            expires_in: number;
+        };
+        TrustRule: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** Format: uuid */
+            projectId: string;
+            /** Format: uuid */
+            agentId: string;
+            agentName: string;
+            issuer: string;
+            /** @description The aud that tokens must have. The gateway generates it for this rule. */
+            audience: string;
+            /** @enum {string} */
+            keySource: "discovery" | "upload";
+            /** @description All must hold. Issuers that many share need an immutable id, such as repository_id. */
+            conditions: {
+                /** @description Name of a claim, or a JSON pointer to a member of one: /kubernetes.io/namespace. */
+                claim: string;
+                /** @description The claim must be one of these. Values are compared whole. */
+                values: string[];
+            }[];
+            /** @description How long a key of an exchange is valid, in seconds. */
+            keyLifetimeSeconds: number;
+            /** @description Accepts each token once, by its jti. Not for Kubernetes, which reuses tokens, or SPIFFE, which has no jti. */
+            jtiOnce: boolean;
+            /**
+             * Format: date-time
+             * @description When the keys of the issuer were last read or uploaded.
+             */
+            keysReadAt: string | null;
+            /** @description Why the last request for the keys failed; null: it did not. */
+            keysFailure: string | null;
+            /**
+             * Format: date-time
+             * @description The last exchange.
+             */
+            lastUsedAt: string | null;
+            /**
+             * Format: date-time
+             * @description The last rejected token.
+             */
+            rejectedAt: string | null;
+            /** @description Why it was rejected. */
+            rejection: string | null;
+            /** Format: date-time */
+            createdAt: string;
+        };
+        TrustRuleInput: {
+            name: string;
+            /** Format: uuid */
+            agentId: string;
+            /** @description The iss of the tokens; spiffe://trust-domain for JWT-SVIDs without iss. */
+            issuer: string;
+            /** @description Public keys of the issuer (RFC 7517). Without it the issuer’s discovery document names them. */
+            jwks?: {
+                keys: {
+                    [key: string]: unknown;
+                }[];
+            } & {
+                [key: string]: unknown;
+            };
+            /** @description All must hold. Issuers that many share need an immutable id, such as repository_id. */
+            conditions: {
+                /** @description Name of a claim, or a JSON pointer to a member of one: /kubernetes.io/namespace. */
+                claim: string;
+                /** @description The claim must be one of these. Values are compared whole. */
+                values: string[];
+            }[];
+            /**
+             * @description How long a key of an exchange is valid, in seconds.
+             * @default 900
+             */
+            keyLifetimeSeconds?: number;
+            /**
+             * @description Accepts each token once, by its jti. Not for Kubernetes, which reuses tokens, or SPIFFE, which has no jti.
+             * @default false
+             */
+            jtiOnce?: boolean;
+        };
+        TrustRuleList: {
+            rules: components["schemas"]["TrustRule"][];
+            total: number;
+            limit: number;
+            offset: number;
+        };
+        TrustRulePatch: {
+            name?: string;
+            /** @description All must hold. Issuers that many share need an immutable id, such as repository_id. */
+            conditions?: {
+                /** @description Name of a claim, or a JSON pointer to a member of one: /kubernetes.io/namespace. */
+                claim: string;
+                /** @description The claim must be one of these. Values are compared whole. */
+                values: string[];
+            }[];
+            /** @description How long a key of an exchange is valid, in seconds. */
+            keyLifetimeSeconds?: number;
+            /** @description Accepts each token once, by its jti. Not for Kubernetes, which reuses tokens, or SPIFFE, which has no jti. */
+            jtiOnce?: boolean;
+            /** @description Public keys of the issuer (RFC 7517). Without it the issuer’s discovery document names them. */
+            jwks?: {
+                keys: {
+                    [key: string]: unknown;
+                }[];
+            } & {
+                [key: string]: unknown;
+            };
+        };
+        TrustRuleReply: {
+            rule: components["schemas"]["TrustRule"];
+        };
         UsageReply: {
             usage: components["schemas"]["ProviderUsage"][];
         };
@@ -6102,7 +7049,7 @@ export interface components {
              * @description An event that the endpoint subscribes to. Default: the first one.
              * @enum {string}
              */
-            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
         };
     };
     responses: {
@@ -6305,6 +7252,7 @@ export type BillingAccountInput = components['schemas']['BillingAccountInput'];
 export type BillingAccountPatch = components['schemas']['BillingAccountPatch'];
 export type BillingAccountReply = components['schemas']['BillingAccountReply'];
 export type BillingReport = components['schemas']['BillingReport'];
+export type Binding = components['schemas']['Binding'];
 export type Breakdown = components['schemas']['Breakdown'];
 export type BrowserLoginInput = components['schemas']['BrowserLoginInput'];
 export type BudgetExceededData = components['schemas']['BudgetExceededData'];
@@ -6323,6 +7271,8 @@ export type CheckInput = components['schemas']['CheckInput'];
 export type CodeInput = components['schemas']['CodeInput'];
 export type CompareReply = components['schemas']['CompareReply'];
 export type ComparedAgent = components['schemas']['ComparedAgent'];
+export type ConnectReply = components['schemas']['ConnectReply'];
+export type ConnectionInput = components['schemas']['ConnectionInput'];
 export type CreatedItems = components['schemas']['CreatedItems'];
 export type CredentialAcceptedData = components['schemas']['CredentialAcceptedData'];
 export type CredentialAcceptedEvent = components['schemas']['CredentialAcceptedEvent'];
@@ -6365,6 +7315,8 @@ export type GetStatusReply = components['schemas']['GetStatusReply'];
 export type InvitationDetails = components['schemas']['InvitationDetails'];
 export type InviteInput = components['schemas']['InviteInput'];
 export type InvitedReply = components['schemas']['InvitedReply'];
+export type LimitReplayInput = components['schemas']['LimitReplayInput'];
+export type LimitReplayReply = components['schemas']['LimitReplayReply'];
 export type LimitWouldRejectData = components['schemas']['LimitWouldRejectData'];
 export type LimitWouldRejectEvent = components['schemas']['LimitWouldRejectEvent'];
 export type LineList = components['schemas']['LineList'];
@@ -6434,6 +7386,15 @@ export type RoleInput = components['schemas']['RoleInput'];
 export type RotateInput = components['schemas']['RotateInput'];
 export type RotationInput = components['schemas']['RotationInput'];
 export type RotationReply = components['schemas']['RotationReply'];
+export type Run = components['schemas']['Run'];
+export type RunBudgetExceededData = components['schemas']['RunBudgetExceededData'];
+export type RunBudgetExceededEvent = components['schemas']['RunBudgetExceededEvent'];
+export type RunEndedData = components['schemas']['RunEndedData'];
+export type RunEndedEvent = components['schemas']['RunEndedEvent'];
+export type RunInput = components['schemas']['RunInput'];
+export type RunList = components['schemas']['RunList'];
+export type RunReply = components['schemas']['RunReply'];
+export type RunStarted = components['schemas']['RunStarted'];
 export type ScimSettings = components['schemas']['ScimSettings'];
 export type ScimToken = components['schemas']['ScimToken'];
 export type ScimTokenCreated = components['schemas']['ScimTokenCreated'];
@@ -6471,6 +7432,14 @@ export type TestInput = components['schemas']['TestInput'];
 export type TestReply = components['schemas']['TestReply'];
 export type TimePoint = components['schemas']['TimePoint'];
 export type TimeseriesReply = components['schemas']['TimeseriesReply'];
+export type TokenErrorReply = components['schemas']['TokenErrorReply'];
+export type TokenInput = components['schemas']['TokenInput'];
+export type TokenReply = components['schemas']['TokenReply'];
+export type TrustRule = components['schemas']['TrustRule'];
+export type TrustRuleInput = components['schemas']['TrustRuleInput'];
+export type TrustRuleList = components['schemas']['TrustRuleList'];
+export type TrustRulePatch = components['schemas']['TrustRulePatch'];
+export type TrustRuleReply = components['schemas']['TrustRuleReply'];
 export type UsageReply = components['schemas']['UsageReply'];
 export type UsageSummary = components['schemas']['UsageSummary'];
 export type UsageThresholdData = components['schemas']['UsageThresholdData'];
@@ -7819,6 +8788,41 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    finishConnection: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConnectionInput"];
+            };
+        };
+        responses: {
+            /** @description Finish a connection with the answer of the provider */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ok"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listCredentials: {
         parameters: {
             query?: {
@@ -7976,6 +8980,72 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    connectCredential: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Begin to connect a shared credential at its provider */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    disconnectCredential: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Disconnect a shared credential and revoke its grant at the provider */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ok"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -8270,7 +9340,7 @@ export interface operations {
     listEvents: {
         parameters: {
             query?: {
-                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
                 /** @description Events of this agent; the agent may have been deleted. */
                 agentId?: string;
                 start?: string;
@@ -8389,6 +9459,42 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    replayLimits: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LimitReplayInput"];
+            };
+        };
+        responses: {
+            /** @description Replay recorded calls against other limits */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LimitReplayReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -9480,6 +10586,72 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    connectAccount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Begin to connect a provider account at its provider */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    disconnectAccount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Disconnect a provider account and revoke its grant at the provider */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ok"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     rotateAccount: {
         parameters: {
             query?: never;
@@ -9604,6 +10776,137 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listRuns: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+                agentId?: string;
+                projectId?: string;
+                /** @description Only the sub-runs of this run. */
+                parentId?: string;
+                /** @description The whole tree of this top run. */
+                rootId?: string;
+                state?: "running" | "ended" | "expired";
+                /** @description Part of the label, or an id. */
+                search?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List runs: top runs, or the runs of a tree */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    startRun: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RunInput"];
+            };
+        };
+        responses: {
+            /** @description Start a run; its gateway token is returned only once */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunStarted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Get a run */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    endRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description End a run, its sub-runs and their calls in progress */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -10361,7 +11664,7 @@ export interface operations {
             query?: {
                 limit?: number;
                 offset?: number;
-                kind?: "member" | "management_token" | "invitation" | "api_key" | "webhook" | "account" | "credential" | "custom_provider" | "sso" | "scim_token";
+                kind?: "member" | "management_token" | "invitation" | "run" | "api_key" | "trust_rule" | "webhook" | "account" | "credential" | "custom_provider" | "sso" | "scim_token";
             };
             header?: never;
             path?: never;
@@ -10442,6 +11745,219 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    exchangeToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": components["schemas"]["TokenInput"];
+                "application/json": components["schemas"]["TokenInput"];
+            };
+        };
+        responses: {
+            /** @description Exchange a workload’s token for a gateway key (RFC 8693) */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenReply"];
+                };
+            };
+            /** @description Something in the request is wrong; the text names the field. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenErrorReply"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            /** @description Too many requests, concurrent or in a time window; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenErrorReply"];
+                };
+            };
+            500: components["responses"]["InternalError"];
+            /** @description The database is unavailable; see Retry-After. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenErrorReply"];
+                };
+            };
+        };
+    };
+    listTrustRules: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+                agentId?: string;
+                projectId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List trust rules, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrustRuleList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createTrustRule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TrustRuleInput"];
+            };
+        };
+        responses: {
+            /** @description Create a trust rule; without jwks it reads the issuer’s keys */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrustRuleReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getTrustRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Get a trust rule */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrustRuleReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteTrustRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Delete a trust rule; its keys and their calls end */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deleted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateTrustRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TrustRulePatch"];
+            };
+        };
+        responses: {
+            /** @description Change a trust rule; all but a new name ends its keys */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrustRuleReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -10577,7 +12093,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ExportAgentCallsReply"];
-                    /** @example id,requestId,createdAt,agentId,keyId,providerSlug,accountId,method,path,status,error,model,tokensIn,tokensOut,tokensCacheRead,tokensCacheWrite,tokensReasoning,costCents,usageSource,priceSource,durationMs,ttfbMs,bytesIn,bytesOut,streamed,dataPlaneId,statedCostCents,tool */
+                    /** @example id,requestId,createdAt,agentId,keyId,providerSlug,accountId,method,path,status,error,model,tokensIn,tokensOut,tokensCacheRead,tokensCacheWrite,tokensReasoning,costCents,usageSource,priceSource,durationMs,ttfbMs,bytesIn,bytesOut,streamed,dataPlaneId,statedCostCents,tool,tags,runId,wouldReject,agentName,projectName,keyName */
                     "text/csv": string;
                 };
             };
@@ -10736,7 +12252,8 @@ export interface operations {
                 period?: "24h" | "7d" | "30d" | "90d";
                 start?: string;
                 end?: string;
-                by: "project" | "agent" | "provider" | "model" | "tool" | "key" | "status" | "reason";
+                /** @description One of project, agent, provider, model, tool, key, status, reason, or tag: and the key of a tag, such as tag:customer. */
+                by: string;
                 /** @description A second dimension: one row for each pair, e.g. by=project and thenBy=model. */
                 thenBy?: "project" | "agent" | "provider" | "model" | "tool" | "key";
                 /** @description Adds calls and spend of the previous period to each row and to totals. */
@@ -10793,7 +12310,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ExportAgentCallsReply"];
-                    /** @example id,requestId,createdAt,agentId,keyId,providerSlug,accountId,method,path,status,error,model,tokensIn,tokensOut,tokensCacheRead,tokensCacheWrite,tokensReasoning,costCents,usageSource,priceSource,durationMs,ttfbMs,bytesIn,bytesOut,streamed,dataPlaneId,statedCostCents,tool */
+                    /** @example id,requestId,createdAt,agentId,keyId,providerSlug,accountId,method,path,status,error,model,tokensIn,tokensOut,tokensCacheRead,tokensCacheWrite,tokensReasoning,costCents,usageSource,priceSource,durationMs,ttfbMs,bytesIn,bytesOut,streamed,dataPlaneId,statedCostCents,tool,tags,runId,wouldReject,agentName,projectName,keyName */
                     "text/csv": string;
                 };
             };
@@ -10823,6 +12340,11 @@ export interface operations {
                 minCost?: number;
                 /** @description Part of the path, model, error or request id. Case-insensitive. */
                 search?: string;
+                /** @description Only calls with this tag: key=value. */
+                tag?: string;
+                runId?: string;
+                /** @description true: only calls that a limit in audit mode would have rejected. */
+                wouldReject?: boolean;
                 startTime?: string;
                 endTime?: string;
             };
@@ -10990,7 +12512,8 @@ export interface operations {
                 start?: string;
                 end?: string;
                 interval?: "hour" | "day";
-                groupBy?: "project" | "agent" | "provider" | "model" | "tool" | "key" | "status" | "reason";
+                /** @description One of project, agent, provider, model, tool, key, status, reason, or tag: and the key of a tag, such as tag:customer. */
+                groupBy?: string;
             };
             header?: never;
             path?: never;
@@ -11151,7 +12674,7 @@ export interface operations {
                 limit?: number;
                 offset?: number;
                 status?: "pending" | "success" | "failed";
-                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
                 /** @description Only those made from then on, */
                 start?: string;
                 /** @description and before then. */
@@ -11508,6 +13031,99 @@ export interface operations {
                  *     }
                  */
                 "application/json": components["schemas"]["AgentBudgetExceededEvent"];
+            };
+        };
+        responses: {
+            /** @description Received. Anything else is tried again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onRunEnded: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old secret during a rotation. */
+                "X-Webhook-Signature": string;
+                /** @description `v1=` and the signature for each valid secret: two during a rotation. */
+                "X-Webhook-Signatures": string;
+                /** @description The name of the event. */
+                "X-Webhook-Event": string;
+                /** @description The id of the delivery, the same on every retry. */
+                "X-Webhook-Delivery": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event": "run.ended",
+                 *       "timestamp": "2026-01-31T12:00:00.000Z",
+                 *       "data": {
+                 *         "agentId": "00000000-0000-0000-0000-000000000000",
+                 *         "agentName": "Sample agent",
+                 *         "runId": "00000000-0000-0000-0000-000000000000",
+                 *         "label": "nightly report",
+                 *         "budgetCents": 250,
+                 *         "orgId": "00000000-0000-0000-0000-000000000000",
+                 *         "reason": "ended",
+                 *         "spentCents": 61
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["RunEndedEvent"];
+            };
+        };
+        responses: {
+            /** @description Received. Anything else is tried again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onRunBudgetExceeded: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old secret during a rotation. */
+                "X-Webhook-Signature": string;
+                /** @description `v1=` and the signature for each valid secret: two during a rotation. */
+                "X-Webhook-Signatures": string;
+                /** @description The name of the event. */
+                "X-Webhook-Event": string;
+                /** @description The id of the delivery, the same on every retry. */
+                "X-Webhook-Delivery": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event": "run.budget_exceeded",
+                 *       "timestamp": "2026-01-31T12:00:00.000Z",
+                 *       "data": {
+                 *         "agentId": "00000000-0000-0000-0000-000000000000",
+                 *         "agentName": "Sample agent",
+                 *         "runId": "00000000-0000-0000-0000-000000000000",
+                 *         "label": "nightly report",
+                 *         "budgetCents": 250,
+                 *         "orgId": "00000000-0000-0000-0000-000000000000",
+                 *         "spentCents": 250
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["RunBudgetExceededEvent"];
             };
         };
         responses: {

@@ -19,7 +19,10 @@ export function createGatewayToken(): NewGatewayToken {
   const secretKey = PREFIX + createSecretBytes().toString('hex');
   return {
     secretKey: new Secret(secretKey),
-    keyPrefix: secretKey.slice(0, PREFIX.length + PREFIX_DIGITS),
-    tokenHash: createHash('sha256').update(secretKey).digest(),
+    keyPrefix: prefixOfGatewayToken(secretKey),
+    tokenHash: hashGatewayToken(secretKey),
   };
 }
+
+export const hashGatewayToken = (token: string): Buffer => createHash('sha256').update(token).digest();
+export const prefixOfGatewayToken = (token: string): string => token.slice(0, PREFIX.length + PREFIX_DIGITS);

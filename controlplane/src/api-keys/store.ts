@@ -139,7 +139,16 @@ export async function claimExpiredRescheduledKeys(tx: Tx): Promise<readonly stri
      where id in (select id from api_keys where expiry_moved and expires_at <= now() and revoked_at is null
                    order by expires_at limit ${EXPIRED_KEYS_PER_RUN} for update skip locked)
     returning id`;
-  return rows.map((row) => row.id);
+  const ids = rows.map((row) => row.id);
+  await endRunsOfKeys(tx, ids);
+  return ids;
+}
+
+/** Ends the runs that were started with these keys. Their contexts name the key, so its invalidation reaches them. */
+async function endRunsOfKeys(tx: Tx, ids: readonly string[]): Promise<void> {
+  await tx`
+    update runs set ended_at = now(), end_reason = 'ended'
+     where key_id = any(${[...ids]}::uuid[]) and ended_at is null and expires_at > now()`;
 }
 
 /** Null: no such key, or it was already revoked. */
@@ -147,6 +156,7 @@ export async function revokeKey(tx: Tx, orgId: string, id: string): Promise<ApiK
   const [row] = await tx<ApiKeyRow[]>`
     update api_keys set revoked_at = now(), expiry_moved = false where org_id = ${orgId} and id = ${id} and revoked_at is null
     returning ${columns(tx)}`;
+  if (row !== undefined) await endRunsOfKeys(tx, [id]);
   return row ?? null;
 }
 

@@ -39,12 +39,15 @@ const SQL_OF_FIELD: Readonly<Record<string, string>> = {
   requestId: 'r.id',
   createdAt: 'r.started_at',
   tokensIn: 'r.tokens_in_uncached + r.tokens_cache_read + r.tokens_cache_write',
+  runId: `coalesce(r.run_id::text, '')`,
 };
+/** The archive has them at the end, by joins. */
+const NAME_FIELDS = ['agentName', 'projectName', 'keyName'];
 const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** `costCents` and `statedCostCents` are `costUsd` and `statedCostUsd` here, because Parquet has exact decimals. */
 export const USAGE_COLUMNS: readonly ArchiveColumn[] = [
-  ...LOG_FIELD_ROWS.flatMap(({ name, type }): ArchiveColumn[] => {
+  ...LOG_FIELD_ROWS.filter(({ name }) => !NAME_FIELDS.includes(name)).flatMap(({ name, type }): ArchiveColumn[] => {
     if (type === 'number') return [column('costUsd', 'usd', 'r.cost_nanos')];
     if (type === 'numberOrNull') return [column('statedCostUsd', 'usd', 'r.stated_cost_nanos', true)];
     const sql = SQL_OF_FIELD[name] ?? `r.${snakeCase(name)}`;
@@ -63,7 +66,7 @@ export const USAGE_COLUMNS: readonly ArchiveColumn[] = [
 export const NAME_JOINS = `
   left join agents a on a.id = r.agent_id and a.org_id = r.org_id
   left join projects p on p.id = r.project_id and p.org_id = r.org_id
-  left join api_keys k on k.id = r.key_id and k.org_id = r.org_id`;
+  left join key_names k on k.id = r.key_id and k.org_id = r.org_id`;
 
 const MONTH = `date_trunc('month', r.hour, 'UTC')`;
 const QUANTITY = 'case when r.tokens > 0 then r.tokens else r.requests end';

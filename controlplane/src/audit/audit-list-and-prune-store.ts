@@ -14,6 +14,7 @@ export interface AuditRow {
   readonly action: string;
   readonly targetType: string;
   readonly targetId: string;
+  readonly targetName: string | null;
   readonly ip: string;
   readonly changes: Record<string, unknown[]>;
 }
@@ -28,6 +29,23 @@ interface AuditFilter extends Sorting<'at'> {
   readonly targetId?: string;
   /** Part of the actor's e-mail address or name, the action, the target id or the IP address. */
   readonly search?: string;
+}
+
+/** Names of the targets that have one, looked up by primary key within the organization. */
+const NAMED_TARGETS = {
+  agent: 'agents',
+  api_key: 'api_keys',
+  project: 'projects',
+  credential: 'credentials',
+  management_token: 'management_tokens',
+} as const;
+
+function targetNameExpression(sql: Sql, orgId: string) {
+  const cases = Object.entries(NAMED_TARGETS).map(
+    ([type, table]) => sql`when target_type = ${type} and target_id ~ '^[0-9a-f-]{36}$'
+        then (select n.name from ${sql(table)} n where n.id = audit_entries.target_id::uuid and n.org_id = ${orgId})`,
+  );
+  return sql`case ${cases} end`;
 }
 
 const ORDER = { at: { by: 'at' } } as const;
@@ -54,7 +72,7 @@ export async function listAuditEntries(
   const rows = await sql<AuditRow[]>`
     select id, at, actor_user_id as "userId", actor_email as email,
            actor_token_id as "tokenId", actor_token_name as "tokenName", action, target_type as "targetType",
-           target_id as "targetId", ip, changes
+           target_id as "targetId", ${targetNameExpression(sql, orgId)} as "targetName", ip, changes
       from audit_entries ${where} ${orderBy(sql, ORDER, sorting)} limit ${page.limit} offset ${page.offset}`;
   const [count] = await sql<{ total: number }[]>`select count(*) as total from audit_entries ${where}`;
   return { rows, total: count!.total };

@@ -24,7 +24,7 @@ export function auditRoutes(app: App, sql: Sql): void {
   );
 }
 
-const present = ({ id, at, action, targetType, targetId, ip, changes, ...who }: AuditRow): AuditEntry => ({
+const present = ({ id, at, action, targetType, targetId, targetName, ip, changes, ...who }: AuditRow): AuditEntry => ({
   id,
   at: at.toISOString(),
   actor:
@@ -32,7 +32,7 @@ const present = ({ id, at, action, targetType, targetId, ip, changes, ...who }: 
       ? { userId: who.userId, email: who.email }
       : { tokenId: who.tokenId, name: who.tokenName ?? '' },
   action,
-  target: { type: targetType, id: targetId },
+  target: { type: targetType, id: targetId, name: targetName },
   ip,
   changes,
 });

@@ -31,7 +31,13 @@ export const AuditEntry = Type.Object({
     Type.Object({ tokenId: Uuid, name: Type.String({ description: 'Name of the management token.' }) }),
   ]),
   action: Type.String(),
-  target: Type.Object({ type: Type.String(), id: Type.String() }),
+  target: Type.Object({
+    type: Type.String(),
+    id: Type.String(),
+    name: Type.Union([Type.String(), Type.Null()], {
+      description: 'Present name; null for a deleted target and for a type without a name.',
+    }),
+  }),
   ip: Type.String(),
   changes: Type.Record(Type.String(), Type.Array(Value), {
     description: 'Field → [before, after]. Secrets show as [secret].',
@@ -46,5 +52,6 @@ export const EXAMPLES = {
   'target.id': EXAMPLE_IDS.agent,
   'AuditEntry.action': 'agent.update',
   'target.type': 'agent',
+  'target.name': 'Support bot',
   changes: { rpmLimit: [60, 120] },
 };

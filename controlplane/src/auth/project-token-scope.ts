@@ -27,7 +27,8 @@ async function assertIdsOrFilterByProject(sql: Sql, request: FastifyRequest, sco
   for (const part of ['params', 'query', 'body'] as const) {
     const fields = request[part] as RequestFields | undefined;
     for (const [field, kind] of Object.entries(scope[part] ?? {})) {
-      const value = fields?.[field];
+      const given = fields?.[field];
+      const value = Array.isArray(given) ? given.join() : given;
       if (typeof value !== 'string') continue;
       checkedFields++;
       if (!(await areIdsInProject(sql, kind, value, projectId))) throw new NotFound(kind);
@@ -59,8 +60,12 @@ const agentsTable = (sql: Sql) => sql`agents`;
 const SCOPED_TABLES = {
   agent: agentsTable,
   agents: agentsTable,
-  key: (sql: Sql) => sql`api_keys`,
+  // In usage, calls with a key of an exchange have the id of its trust rule as the id of their key.
+  key: (sql: Sql) => sql`(
+    select id, project_id from api_keys union all select id, project_id from trust_rules)`,
+  'trust rule': (sql: Sql) => sql`trust_rules`,
   credential: (sql: Sql) => sql`credentials`,
+  run: (sql: Sql) => sql`(select r.id, g.project_id from runs r join agents g on g.id = r.agent_id)`,
   account: (sql: Sql) => sql`(
     select a.id, g.project_id from provider_accounts a join agents g on g.id = a.agent_id)`,
 } as const;

@@ -6,6 +6,7 @@ import { Dialer } from '@acg/base/dialer/dialer';
 import type { NameResolver } from '@acg/base/dns/name-resolver-interface';
 import { OperatorNameResolver } from '@acg/base/dns/operator-name-resolver';
 import type { Logger } from '@acg/base/log';
+import type { GatewayHandlers } from '@acg/proto/gateway-service';
 import { agentRoutes } from '../agents/routes.js';
 import { AgentService } from '../agents/service.js';
 import { apiKeyRoutes } from '../api-keys/routes.js';
@@ -32,6 +33,16 @@ import { CircuitOverrideService } from '../providers/circuit-override-service.js
 import { CustomProviderService } from '../providers/custom/custom-provider-service.js';
 import { customProviderRoutes } from '../providers/custom/routes.js';
 import { providerAndCircuitRoutes } from '../providers/provider-and-circuit-routes.js';
+import { createCallRunsHandler } from '../runs/call-runs-handler.js';
+import { runRoutes } from '../runs/routes.js';
+import { RunService } from '../runs/service.js';
+import { Throttle } from '../throttling/throttle.js';
+import { IssuerKeys } from '../trust-rules/issuer-keys.js';
+import { trustRuleRoutes } from '../trust-rules/routes.js';
+import { TrustRuleService } from '../trust-rules/service.js';
+import { pruneRuleKeys } from '../trust-rules/store.js';
+import { TokenExchange } from '../trust-rules/token-exchange.js';
+import { tokenRoute } from '../trust-rules/token-route.js';
 import type { Vault } from '../vault/aes-gcm-vault.js';
 
 interface AgentsDependencies {
@@ -49,6 +60,8 @@ interface AgentsModule {
   /** Detects accounts whose calls are rejected by their provider; for the usage ingest. */
   readonly usageObserver: UsageObserver;
   readonly customProviders: CustomProviderService;
+  /** gRPC handlers for data planes. */
+  readonly handlers: Pick<GatewayHandlers, 'callRuns'>;
   start(): void;
   stop(): Promise<void>;
 }
@@ -56,6 +69,9 @@ interface AgentsModule {
 const CONNECT_TIMEOUT_MS = 5_000;
 const RETEST_POLL_INTERVAL_MS = 10_000;
 const RESCHEDULED_KEYS_INTERVAL_MS = 1_000;
+const RUN_EXPIRY_INTERVAL_MS = 1_000;
+const RUN_DELETION_INTERVAL_MS = 60_000;
+const PRUNE_INTERVAL_MS = 60_000;
 
 export function buildAgentsAndProviders(
   app: App,
@@ -68,6 +84,8 @@ export function buildAgentsAndProviders(
   agentRoutes(app, agents);
   const keys = new ApiKeyService(sql, agents);
   apiKeyRoutes(app, keys);
+  const runs = new RunService(sql, agents, catalogue);
+  runRoutes(app, runs);
   providerAndCircuitRoutes(
     app,
     catalogue,
@@ -93,15 +111,26 @@ export function buildAgentsAndProviders(
     tools: new McpTools(accounts, dialer, log, minting),
   });
   sharedCredentialRoutes(app, new SharedCredentialService(sql, accounts), tests);
+  const issuerKeys = new IssuerKeys(sql, dialer);
+  const resolveHost = (orgId: string) => (host: string) => tenantNames.resolve(host, orgId);
+  const { publicUrl } = config;
+  const rules = new TrustRuleService({ sql, agents, keys: issuerKeys, publicUrl, allowCidrs, resolveHost });
+  trustRuleRoutes(app, rules);
+  const throttle = new Throttle(sql);
+  tokenRoute(app, new TokenExchange(sql, issuerKeys, throttle), throttle);
   const background = new BackgroundTasks(log);
   return {
     usageObserver: tests,
     customProviders,
+    handlers: createCallRunsHandler(runs, log),
     start() {
       background.runEvery('credential tests', RETEST_POLL_INTERVAL_MS, () => tests.retestDue(Date.now()));
       background.runEvery('expiry of rescheduled keys', RESCHEDULED_KEYS_INTERVAL_MS, () =>
         keys.expireRescheduledKeys(),
       );
+      background.runEvery('expiry of runs', RUN_EXPIRY_INTERVAL_MS, () => runs.expireDue());
+      background.runEvery('old runs', RUN_DELETION_INTERVAL_MS, () => runs.deleteOld());
+      background.runEvery('pruning of exchanged keys', PRUNE_INTERVAL_MS, () => pruneRuleKeys(sql));
     },
     stop: () => background.stop(),
   };

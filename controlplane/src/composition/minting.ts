@@ -4,6 +4,7 @@ import type { NameResolver } from '@acg/base/dns/name-resolver-interface';
 import { OperatorNameResolver } from '@acg/base/dns/operator-name-resolver';
 import type { Logger } from '@acg/base/log';
 import type { Config } from '../config.js';
+import { pruneConnects } from '../connections/connection-store.js';
 import type { Sql } from '../db/postgres-client.js';
 import { MintService } from '../minting/mint-service.js';
 import { BackgroundTasks } from '../ops/background-tasks.js';
@@ -13,6 +14,7 @@ import type { Vault } from '../vault/aes-gcm-vault.js';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const REFRESH_INTERVAL_MS = 1_000;
+const PRUNE_INTERVAL_MS = 60_000;
 
 interface MintingDependencies {
   readonly config: Config;
@@ -50,6 +52,7 @@ export function buildMinting({ config, log, sql, vault, catalogue, tenantNames }
     minting,
     start() {
       background.runEvery('refresh of minted credentials', REFRESH_INTERVAL_MS, () => minting.refreshDue());
+      background.runEvery('old connections under way', PRUNE_INTERVAL_MS, () => pruneConnects(sql));
     },
     stop: () => background.stop(),
   };

@@ -13,6 +13,8 @@ import { createIngestMetrics } from '../ledger/ingest-metrics.js';
 import { LogSearchIndexes } from '../ledger/log-search-index.js';
 import { UsageIngest, type UsageObserver } from '../ledger/usage-ingest.js';
 import { UsageRetention } from '../ledger/usage-retention.js';
+import { ReplayService } from '../limits-replay/replay-service.js';
+import { replayRoutes } from '../limits-replay/routes.js';
 import { BackgroundTasks } from '../ops/background-tasks.js';
 import type { Metrics } from '../ops/metrics.js';
 import { TableSizes } from '../ops/table-sizes.js';
@@ -68,6 +70,7 @@ export function buildUsage(
   agentReportRoutes(app, new AgentReports(sql, queryLimiter), new AgentLogs(queryLimiter), exportContext);
   scopeReportRoutes(app, new ScopeReports(queryLimiter), new AgentFiguresReport(queryLimiter), exportContext);
   callRoutes(app, new CallLog(queryLimiter), new RejectedCalls(queryLimiter));
+  replayRoutes(app, new ReplayService(queryLimiter));
   const spans = config.otlp === null ? null : createSpanExporter(config.otlp, config.version, log, metrics);
   if (spans !== null) ingest.onCommitted = (entries) => spans.enqueue(entries);
   const background = new BackgroundTasks(log);

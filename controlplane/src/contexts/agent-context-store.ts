@@ -36,8 +36,22 @@ export interface ContextRows {
   readonly agents: readonly AgentRow[];
 }
 
-export interface KeyRow {
+/** A run of the token, or an ancestor of it. */
+interface RunLinkRow {
   readonly id: string;
+  readonly budgetCents: number;
+  readonly policy: AgentPolicy | null;
+  readonly spentNanos: number;
+  readonly ledgerNanos: number;
+  /** Unix ms. */
+  readonly expiresAtMs: number;
+}
+
+export interface KeyRow {
+  /** Of a run's token: the key that started the run, or the run's own id. */
+  readonly id: string;
+  /** The run of the token first, its top run last; empty: the token is a key. */
+  readonly runs: readonly RunLinkRow[];
   readonly orgId: string;
   readonly scope: 'agent' | 'project' | 'org';
   readonly expiresAtMs: number | null;
@@ -103,7 +117,7 @@ export interface MintedRow {
   readonly ciphertext: string | null;
   /** Null: never expires. */
   readonly remainingMs: number | null;
-  /** Until the next exchange may begin; null: at any time. A minute where a person must act first. */
+  /** Until the next exchange may begin; null: at any time. -1: a person must act first. */
   readonly retryMs: number | null;
 }
 
@@ -140,25 +154,45 @@ const BATCH_BYTES_MAX = 2_097_152;
 
 /**
  * Returns one row for each of the first queries, in order, and always one for the first query. The caller must repeat
- * the others.
+ * the others. `enforcesBudgets`: the data plane enforces budget rows, so it may serve runs.
  */
-export async function loadContextRows(sql: Sql, queries: readonly ParsedTokenQuery[]): Promise<ContextRows[]> {
+export async function loadContextRows(
+  sql: Sql,
+  queries: readonly ParsedTokenQuery[],
+  enforcesBudgets: boolean,
+): Promise<ContextRows[]> {
   const hashes = arrayLiteral(queries, ({ tokenHash }) => Buffer.from(tokenHash).toString('hex'));
   const refs = arrayLiteral(queries, ({ agentRef }) => agentRef);
   const refIds = arrayLiteral(queries, ({ agentRefId }) => agentRefId);
   return sql<ContextRows[]>`
     with asked as (
-      select position, decode(hash, 'hex') as token_hash, ref, ref_id
+      select position, decode(hash, 'hex') as token_hash, ref, ref_id, ${enforcesBudgets}::boolean as enforces_budgets
         from unnest(${hashes}::text::text[], ${refs}::text::text[], ${refIds}::text::uuid[])
              with ordinality as q(hash, ref, ref_id, position)
     ), spend_month as (select to_char(now() at time zone 'UTC', 'YYYY-MM') as month
     ), chosen as materialized (
-      select asked.position, key.id, key.org_id, key.scope, key.expires_at, named.agents
+      select asked.position, key.id, key.org_id, key.scope, key.expires_at, key.run_id, named.agents
         from asked
-        left join api_keys key on key.token_hash = asked.token_hash and key.revoked_at is null
-         and (key.expires_at is null or key.expires_at > now())
-         -- A deletion revokes all keys; a control plane of the release before may insert one afterwards.
-         and (select purge_at from organizations where id = key.org_id) is null
+        left join lateral (
+          select k.id, k.org_id, k.scope, k.agent_id, k.project_id, k.expires_at, null::uuid as run_id
+            from api_keys k
+           where k.token_hash = asked.token_hash and k.revoked_at is null
+             and (k.expires_at is null or k.expires_at > now())
+          union all
+          -- A data plane of the release before does not enforce budgets of runs, so it gets no context of one.
+          select coalesce(k.id, r.id), r.org_id, 'agent', r.agent_id, null, least(r.expires_at, k.expires_at), r.id
+            from runs r left join api_keys k on k.id = r.key_id
+           where asked.enforces_budgets and r.token_hash = asked.token_hash
+             and r.ended_at is null and r.expires_at > now()
+             and (k.id is null or (k.revoked_at is null and (k.expires_at is null or k.expires_at > now())))
+          union all
+          -- All keys of a trust rule have its id, so one invalidation ends them.
+          select t.id, t.org_id, 'agent', t.agent_id, t.project_id, x.expires_at, null
+            from trust_rule_keys x join trust_rules t on t.id = x.rule_id
+           where x.token_hash = asked.token_hash and x.expires_at > now() and t.deleted_at is null
+        ) key
+          -- A deletion revokes all keys; a control plane of the release before may insert one afterwards.
+          on (select purge_at from organizations where id = key.org_id) is null
         left join lateral (
           select array_agg(a.agent order by a.rank) as agents from (
             select * from (
@@ -192,7 +226,14 @@ export async function loadContextRows(sql: Sql, queries: readonly ParsedTokenQue
     select
       (select coalesce(max(revision), 0) from invalidations) as revision,
       case when key.id is not null then jsonb_build_object('id', key.id, 'orgId', key.org_id, 'scope', key.scope,
-          'expiresAtMs', floor(extract(epoch from key.expires_at) * 1000)) end as key,
+          'expiresAtMs', floor(extract(epoch from key.expires_at) * 1000),
+          'runs', (select coalesce(jsonb_agg(jsonb_build_object('id', c.id, 'budgetCents', c.budget_cents,
+              'policy', c.policy, 'spentNanos', s.spent_nanos, 'ledgerNanos', s.ledger_nanos,
+              'expiresAtMs', floor(extract(epoch from c.expires_at) * 1000))
+              order by cardinality(c.ancestors) desc), '[]')
+             from runs r join runs c on c.id = r.id or c.id = any(r.ancestors)
+             cross join lateral budget_period_spend(c.org_id, c.id, 'total') s
+            where r.id = key.run_id)) end as key,
       (select coalesce(jsonb_agg(jsonb_build_object(
           'id', agent.id, 'projectId', agent.project_id, 'name', agent.name, 'slug', agent.slug,
           'status', agent.status, 'policy', agent.policy, ${limitJsonPairs(sql)},
@@ -231,7 +272,7 @@ export async function loadContextRows(sql: Sql, queries: readonly ParsedTokenQue
                 'id', m.id, 'generation', m.generation, 'used', m.used, 'keyId', m.key_id,
                 'nonce', encode(m.nonce, 'base64'), 'ciphertext', encode(m.ciphertext, 'base64'),
                 'remainingMs', floor(extract(epoch from m.expires_at - now()) * 1000),
-                'retryMs', case m.next_attempt_at when '-infinity' then null when 'infinity' then 60000
+                'retryMs', case m.next_attempt_at when '-infinity' then null when 'infinity' then -1
                   else floor(extract(epoch from m.next_attempt_at - now()) * 1000) end) end,
               'nonce', encode(coalesce(s.nonce, p.nonce), 'base64'),
               'ciphertext', encode(coalesce(s.ciphertext, p.ciphertext), 'base64'),

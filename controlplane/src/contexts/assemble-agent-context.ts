@@ -4,7 +4,8 @@
  */
 import type { IAgentContext, IUpstream } from '@acg/proto/messages';
 import { effectiveOnStoreLoss } from '../agents/budget-mode-and-store-loss-fields.js';
-import { encodeCallPolicy } from '../agents/call-and-model-policy-schema.js';
+import { type AgentPolicy, encodeCallPolicy } from '../agents/call-and-model-policy-schema.js';
+import { combinePolicies } from '../agents/narrow-policy.js';
 import {
   type EffectiveLimits,
   effectiveLimits,
@@ -34,8 +35,9 @@ export function assembleAgentContext(
   /** Derives a key from the master key. */
   deriveKey: (purpose: string) => string,
 ): IAgentContext {
+  const policy = key.runs.reduceRight((outer, run) => combinePolicies(outer, run.policy), agent.policy);
   const accounts = agent.accounts
-    .map((account) => buildAccountUpstreams(key.orgId, agent, account, catalogue, open))
+    .map((account) => buildAccountUpstreams(key.orgId, policy, account, catalogue, open))
     .filter((upstreams) => upstreams !== null);
   const upstreams = accounts.map(({ upstream }) => upstream);
   const namedOrigins = accounts.flatMap((account) => account.namedOrigins);
@@ -58,12 +60,11 @@ export function assembleAgentContext(
     hardBudget: agent.budgetMode === 'hard',
     holdMaxOutputTokens: agent.holdMaxOutputTokens,
     refuseUnchecked:
-      effectiveOnStoreLoss(
-        agent,
-        agent.budgets.some(({ mode }) => mode === 'hard'),
-      ) === 'refuse',
-    ...encodeBudgets(agent),
+      effectiveOnStoreLoss(agent, key.runs.length > 0 || agent.budgets.some(({ mode }) => mode === 'hard')) ===
+      'refuse',
+    ...encodeBudgets(agent, key.runs),
     ...(key.expiresAtMs === null ? {} : { keyExpiresAtMs: key.expiresAtMs }),
+    ...(key.runs.length === 0 ? {} : { runId: key.runs[0]!.id, runAncestors: key.runs.slice(1).map(({ id }) => id) }),
     mcpSessionKey: deriveKey(`mcp session ${agent.id}`),
     upstreams,
     ...(namedOrigins.length === 0 ? {} : { namedOrigins }),
@@ -80,7 +81,7 @@ const isPlainMonthly = ({ window, models, tag }: ContextBudgetRow): boolean =>
  * The plain monthly rows stay in `limits`: of these, only a hard one of a project or an organization is also a row,
  * because their older budgets are hard for agents with a hard budget only.
  */
-function encodeBudgets(agent: AgentRow): Pick<IAgentContext, 'budgets' | 'auditedLimits'> {
+function encodeBudgets(agent: AgentRow, runs: KeyRow['runs']): Pick<IAgentContext, 'budgets' | 'auditedLimits'> {
   const centsOfScope = {
     agent: agent.budgetCentsMonthly,
     project: agent.projectBudgetCents,
@@ -96,7 +97,8 @@ function encodeBudgets(agent: AgentRow): Pick<IAgentContext, 'budgets' | 'audite
     if (row.mode === 'audit') auditedLimits.push(PLAIN_LIMIT_OF_SCOPE[row.scope]);
     return row.mode === 'hard' ? [{ ...sent, cents }] : [];
   });
-  return { ...(budgets.length === 0 ? {} : { budgets }), ...(auditedLimits.length === 0 ? {} : { auditedLimits }) };
+  const all = [...runs.map(encodeRun), ...budgets];
+  return { ...(all.length === 0 ? {} : { budgets: all }), ...(auditedLimits.length === 0 ? {} : { auditedLimits }) };
 }
 
 /** The same limits for data planes that do not read `limits` yet. To be removed with the next release. */
@@ -106,10 +108,22 @@ const legacyLimits = ({ rpmLimit, rpdLimit, budgetCentsMonthly }: EffectiveLimit
   ...(budgetCentsMonthly === null ? {} : { budgetCents: budgetCentsMonthly }),
 });
 
+/** A run and each of its ancestors is a hard budget without a calendar window. */
+const encodeRun = ({ id, budgetCents, spentNanos, ledgerNanos, expiresAtMs }: KeyRow['runs'][number]) => ({
+  id,
+  scope: 'run',
+  scopeId: id,
+  window: 'total',
+  cents: budgetCents,
+  mode: 'hard',
+  spend: [{ window: 'total', spentNanos, ledgerNanos }],
+  endsAtMs: expiresAtMs,
+});
+
 /** Null: the account's provider no longer exists. */
 function buildAccountUpstreams(
   orgId: string,
-  agent: AgentRow,
+  agentPolicy: AgentPolicy | null,
   account: AccountRow,
   catalogue: Catalogue,
   open: OpenAccount,
@@ -121,7 +135,7 @@ function buildAccountUpstreams(
   const upstreams = isMinted
     ? buildMintedUpstreams(provider, orgId, account, credentials, open)
     : buildUpstreams(provider, orgId, account.id, credentials, account);
-  const policy = encodeCallPolicy(agent.policy, account.providerSlug);
+  const policy = encodeCallPolicy(agentPolicy, account.providerSlug);
   if (policy !== undefined) {
     for (const upstream of [upstreams.upstream, ...upstreams.namedOrigins]) upstream.policy = policy;
   }
@@ -150,14 +164,17 @@ function buildMintedUpstreams(
   );
   const life: Partial<IUpstream> =
     fields === null
-      ? { accountStatus: 'needs_credentials', credentialRefreshing: true, credentialRetryMs: retryMsOf(minted) }
+      ? { accountStatus: 'needs_credentials', ...(minted?.retryMs === -1 ? {} : refreshing(minted)) }
       : { credentialLifeMs: minted!.remainingMs ?? 0, credentialGeneration: minted!.generation };
   for (const upstream of [upstreams.upstream, ...upstreams.namedOrigins]) Object.assign(upstream, life);
   return upstreams;
 }
 
-/** Until the data plane may request the credential again; 0: at once. */
-const retryMsOf = (minted: MintedRow | null): number => Math.max(0, minted?.retryMs ?? 0);
+/** The data plane may request the credential again after that time; 0: at once. */
+const refreshing = (minted: MintedRow | null) => ({
+  credentialRefreshing: true,
+  credentialRetryMs: Math.max(0, minted?.retryMs ?? 0),
+});
 
 /** An account of a deleted custom provider never becomes one of a built-in provider of the same slug. */
 function findProvider(account: AccountRow, catalogue: Catalogue): Provider | null {

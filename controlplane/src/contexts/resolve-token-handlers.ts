@@ -24,23 +24,29 @@ export function createResolveHandlers(
     caller: LinkCaller,
     dataPlaneId: string | null | undefined,
     queries: readonly TokenQuery[],
+    enforcesBudgets: boolean,
   ): Promise<IResolveTokenResponse[]> => {
-    const answers = await contexts.resolve(queries);
+    const answers = await contexts.resolve(queries, enforcesBudgets);
     const orgIds = answers.flatMap(({ context }) => context?.orgId ?? []);
     await recordGrants(caller, dataPlaneId ?? '', orgIds);
     return answers;
   };
   return {
     resolveToken: unaryHandler(log, 'ResolveToken', async (request, caller) => {
-      const [response] = await resolve(caller, request.dataPlaneId, [parseTokenQuery(request)]);
+      const [response] = await resolve(
+        caller,
+        request.dataPlaneId,
+        [parseTokenQuery(request)],
+        request.budgetRows ?? false,
+      );
       return response!;
     }),
-    resolveTokens: unaryHandler(log, 'ResolveTokens', async ({ tokens, dataPlaneId }, caller) => {
+    resolveTokens: unaryHandler(log, 'ResolveTokens', async ({ tokens, dataPlaneId, budgetRows }, caller) => {
       const queries = (tokens ?? []).map(parseTokenQuery);
       if (queries.length > TOKENS_MAX) {
         throw new GrpcError(status.INVALID_ARGUMENT, `tokens must be at most ${TOKENS_MAX}`);
       }
-      return { answers: queries.length === 0 ? [] : await resolve(caller, dataPlaneId, queries) };
+      return { answers: queries.length === 0 ? [] : await resolve(caller, dataPlaneId, queries, budgetRows ?? false) };
     }),
   };
 }

@@ -34,15 +34,15 @@ export class TokenResolutionService {
 
   /**
    * Returns one response for each of the first queries, in order, as many as fit into one batch. All come from one
-   * snapshot of the database.
+   * snapshot of the database. `enforcesBudgets`: the data plane enforces budget rows, so it may serve runs.
    */
-  async resolve(queries: readonly TokenQuery[]): Promise<IResolveTokenResponse[]> {
+  async resolve(queries: readonly TokenQuery[], enforcesBudgets: boolean): Promise<IResolveTokenResponse[]> {
     const parsedQueries = queries.map((query) => ({
       ...query,
       agentRefId: UUID_PATTERN_ANY_CASE.test(query.agentRef) ? query.agentRef.toLowerCase() : null,
     }));
-    let rows = await loadContextRows(this.sql, parsedQueries);
-    if (await this.#mint(rows, parsedQueries)) rows = await loadContextRows(this.sql, parsedQueries);
+    let rows = await loadContextRows(this.sql, parsedQueries, enforcesBudgets);
+    if (await this.#mint(rows, parsedQueries)) rows = await loadContextRows(this.sql, parsedQueries, enforcesBudgets);
     this.minting.markUsed(rows.flatMap(({ agents }) => agents.flatMap(listUnusedMinted)));
     return rows.map((row, i) => this.#toResponse(row, parsedQueries[i]!));
   }

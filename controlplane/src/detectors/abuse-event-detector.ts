@@ -137,7 +137,9 @@ async function addTokenAddresses(
       select r."keyId" as key_id, decode(r."addressHash", 'hex') as address_hash,
              least(to_timestamp(r."seenAtMs" / 1000.0), now()) as seen_at,
              row_number() over (partition by r."keyId") as position
-        from jsonb_to_recordset(${tx.json(rows)}) as r("keyId" uuid, "addressHash" text, "seenAtMs" bigint)),
+        from jsonb_to_recordset(${tx.json(rows)}) as r("keyId" uuid, "addressHash" text, "seenAtMs" bigint)
+         -- The keys of a trust rule count as one, and each of its workloads has an address of its own.
+       where not exists (select from trust_rules t where t.id = r."keyId")),
     kept as (
       select key_id, count(*) as addresses from abuse_addresses
        where key_id in (select key_id from seen) and seen_at > ${windowStart} group by key_id)

@@ -66,13 +66,13 @@ export async function detectExhaustedHardRows(
   rejections: readonly { readonly orgId: string; readonly minuteMs: number; readonly budgetIds: readonly string[] }[],
 ): Promise<void> {
   const rejected = rejections.flatMap(({ orgId, minuteMs, budgetIds }) =>
-    budgetIds.map((id) => ({ id, orgId, at: new Date(minuteMs) })),
+    budgetIds.map((id) => ({ id, orgId, at: new Date(minuteMs).toISOString() })),
   );
   if (rejected.length === 0) return;
   const rows = tx`
     select b.id, b.org_id, (budget_periods(b.time_window, r.at))[1] as period
       from unnest(${rejected.map(({ id }) => id)}::uuid[], ${rejected.map(({ orgId }) => orgId)}::uuid[],
-                  ${rejected.map(({ at }) => at)}::timestamptz[]) as r(id, org_id, at)
+                  ${rejected.map(({ at }) => at)}::text[]::timestamptz[]) as r(id, org_id, at)
       join budgets b on b.id = r.id and b.org_id = r.org_id and b.mode = 'hard'`;
   await emitAlerts(
     tx,

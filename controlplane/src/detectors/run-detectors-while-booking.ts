@@ -6,6 +6,7 @@ import type { BookedUsage, UsageObserver } from '../ledger/usage-ingest.js';
 import { type AbuseThresholds, detectAbuse } from './abuse-event-detector.js';
 import { detectExhaustedHardBudgets, detectReachedBudgets } from './budget-alerts.js';
 import { detectExhaustedHardRows, detectReachedBudgetRows } from './budget-row-alerts.js';
+import { detectRejectingRuns } from './run-budget-alerts.js';
 import { detectWouldReject } from './would-reject-alerts.js';
 
 /** The sampled calls say which row rejected; a count without a sample is one of the monthly budget. */
@@ -28,7 +29,9 @@ export class UsageDetectorRunner implements UsageObserver {
     await detectReachedBudgets(tx, booked.spendChanges);
     await detectExhaustedHardBudgets(tx, booked.rejections.filter(isByMonthlyBudget));
     await detectReachedBudgetRows(tx, booked.budgetPeriods);
-    await detectExhaustedHardRows(tx, booked.rejections.map(withBudgetIds));
+    const rejectedByRows = booked.rejections.map(withBudgetIds);
+    await detectExhaustedHardRows(tx, rejectedByRows);
+    await detectRejectingRuns(tx, rejectedByRows);
     await detectWouldReject(tx, booked.entries);
     await detectAbuse(tx, this.abuse, booked);
     // Last, because it changes memory only: if the commit fails, a few outcomes count twice, which hardly changes an

@@ -15,6 +15,15 @@ const ClosedObject = <T extends Parameters<typeof Type.Object>[0]>(fields: T) =>
 
 const AgentLifecycle = ClosedObject({ agentId: Id, agentName: Type.String(), projectId: Id, orgId: Id });
 
+const RunFields = {
+  runId: Id,
+  label: Type.String(),
+  agentId: Id,
+  agentName: Type.String(),
+  budgetCents: Cents,
+  orgId: Id,
+};
+
 const CircuitChange = ClosedObject({
   providerSlug: Type.String({ description: 'Slug of the provider, as in its proxy path.' }),
   state: Type.Union([Type.Literal('OPEN'), Type.Literal('CLOSED')]),
@@ -65,6 +74,7 @@ interface EventType<Schema extends TObject> {
 const defineEvent = <Schema extends TObject>(type: EventType<Schema>): EventType<Schema> => type;
 
 const SAMPLE_AGENT = { agentId: NIL_UUID, agentName: 'Sample agent' };
+const SAMPLE_RUN = { ...SAMPLE_AGENT, runId: NIL_UUID, label: 'nightly report', budgetCents: 250, orgId: NIL_UUID };
 const BUDGET_ROW_FIELDS = {
   budgetId: Id,
   scope: Type.Union([Type.Literal('agent'), Type.Literal('project'), Type.Literal('org')]),
@@ -146,6 +156,26 @@ export const EVENT_TYPES = {
     }),
     sample: { ...SAMPLE_AGENT, budgetCentsMonthly: 5000, spentCents: 5003, orgId: NIL_UUID },
     mailedFields: [],
+  }),
+  'run.ended': defineEvent({
+    title: 'Run ended',
+    description: 'A top run was ended, or its time passed. Its sub-runs end with it and send nothing of their own.',
+    severity: 'info',
+    schema: ClosedObject({
+      ...RunFields,
+      reason: Type.Union([Type.Literal('ended'), Type.Literal('expired')]),
+      spentCents: Cents,
+    }),
+    sample: { ...SAMPLE_RUN, reason: 'ended', spentCents: 61 },
+    mailedFields: ['label', 'reason', 'spentCents'],
+  }),
+  'run.budget_exceeded': defineEvent({
+    title: 'Budget of a run exceeded',
+    description: 'The budget of a run or sub-run rejected a call. Sent once per run.',
+    severity: 'warning',
+    schema: ClosedObject({ ...RunFields, spentCents: Cents }),
+    sample: { ...SAMPLE_RUN, spentCents: 250 },
+    mailedFields: ['label', 'budgetCents', 'spentCents'],
   }),
   'budget.exceeded': defineEvent({
     title: 'Budget of a window exceeded',

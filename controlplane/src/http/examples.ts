@@ -12,6 +12,7 @@ export const EXAMPLE_IDS = {
   project: '01a1fe80-3c00-7a10-9c41-5d2e8f6a0b03',
   agent: '01a1ff05-9d40-7b32-8e55-1c7a4f90d204',
   key: '01a1ff06-1170-7c44-b2d8-6e3b9a51c705',
+  run: '01a1ff06-2280-7c55-83e9-0f4c8d62a705',
   account: '01a1ff07-2ab0-7d18-a6f3-90b4c2e7d106',
   credential: '01a1ff07-2ab0-7d18-a6f3-90b4c2e7d107',
   provider: '01a1ff08-44e0-7e29-93c1-7f5d0a8b6e08',
@@ -22,6 +23,7 @@ export const EXAMPLE_IDS = {
   request: '7d1f6c0e-52b8-4a63-9f0d-3b8e5a2c4d13',
   session: '01a1ff0c-ada0-726d-8c47-5f2b9e4d6a14',
   token: '01a1ff0d-c7d0-737e-9d58-6a3c0f5e7b15',
+  rule: '01a1ff0f-0d20-7590-bf7a-8c5e2b7a9d17',
   audit: '01a1ff0e-e200-748f-ae69-7b4d1a6f8c16',
 } as const;
 

@@ -14,6 +14,8 @@ export const API_TAGS = {
   Projects: 'Groups of agents in an organization.',
   Agents: 'Agents call providers through the gateway, within their limits.',
   'API keys': 'Gateway tokens, which agents use instead of provider credentials.',
+  Runs: 'Tasks of an agent with a hard budget and an end, and their sub-runs.',
+  'Trust rules': 'Workloads exchange tokens of their own platform for gateway tokens, so they store none.',
   Providers: 'Built-in providers and custom providers of the organization.',
   Accounts: 'Provider accounts: the credentials of agents for providers, own or shared.',
   Usage: 'Requests, tokens, cost, latency and rejections from the ledger.',
@@ -30,6 +32,7 @@ declare module 'fastify' {
     tags?: readonly string[];
     summary?: string;
     description?: string;
+    consumes?: readonly string[];
     produces?: readonly string[];
     security?: ReadonlyArray<{ [name: string]: readonly string[] }>;
     errorStatuses?: readonly number[];

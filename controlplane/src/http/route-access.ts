@@ -36,7 +36,7 @@ export interface ActorToken {
   readonly projectId: string | null;
 }
 
-export type ProjectIdKind = 'project' | 'agent' | 'agents' | 'key' | 'account' | 'credential';
+export type ProjectIdKind = 'project' | 'agent' | 'agents' | 'key' | 'run' | 'trust rule' | 'account' | 'credential';
 type ProjectIds = Readonly<Record<string, ProjectIdKind>>;
 
 /**
@@ -86,6 +86,8 @@ declare module 'fastify' {
     tokens?: false;
     /** Missing: rejects management tokens of a project. */
     project?: ProjectScope;
+    /** The feature limits these writes itself, instead of http/write-rate-limit.ts. */
+    ownWriteLimit?: true;
     /** A missing body means `{}`. */
     bodyOptional?: true;
   }

@@ -57,7 +57,8 @@ export function addWriteRateLimit(app: FastifyInstance): void {
   const limiter = new WriteRateLimiter();
   app.addHook('preHandler', async (request) => {
     const { tenant, routeOptions, method } = request;
-    if (tenant === null || routeOptions.config.access === 'session' || FREE_METHODS.has(method)) return;
+    const { access, ownWriteLimit } = routeOptions.config;
+    if (tenant === null || access === 'session' || ownWriteLimit === true || FREE_METHODS.has(method)) return;
     limiter.consume(tenant.orgId, tenant.callerId, bodyBytesOf(request), performance.now());
   });
 }

@@ -24,14 +24,18 @@ export interface BudgetSpendSum extends BudgetPeriod {
   spentNanos: number;
   /** The part that only the ledger counts: deferred usage. */
   ledgerNanos: number;
+  calls: number;
 }
 
-/** A row of an agent, a project or an organization; `scopeId` is the id of that object. */
+/**
+ * A row of an agent, a project or an organization; `scopeId` is the id of that object. Or, with the window `run`, a run
+ * or an ancestor of the run `scopeId`.
+ */
 export interface BudgetRowOfScope extends BudgetRowFilter {
   readonly id: string;
   readonly orgId: string;
   readonly scopeId: string;
-  readonly window: BudgetWindow;
+  readonly window: BudgetWindow | 'run';
 }
 
 /** Rows of one call: 20 each of agent, project and organization, and a run with four ancestors. */
@@ -52,32 +56,37 @@ function parseBudgetRows({ orgId, budgetRows }: UsageDimensions): readonly Budge
 
 const periodKey = ({ orgId, budgetId, period }: BudgetPeriod): string => `${budgetId} ${period} ${orgId}`;
 
-/** Only sums above 0, in key order, in which transactions lock their rows. */
+/** In key order, in which transactions lock their rows. */
 export function sumByBudgetRow(
   entries: readonly UsageEntry[],
   deferredUsage: readonly DeferredUsageEntry[],
   rowsOfScopes: readonly BudgetRowOfScope[],
 ): readonly BudgetSpendSum[] {
-  const costs = new Map<UsageDimensions, number>();
-  for (const { dimensions, costNanos } of entries)
-    if (costNanos > 0 && dimensions.budgetRows !== '') costs.set(dimensions, (costs.get(dimensions) ?? 0) + costNanos);
+  const counted = new Map<UsageDimensions, { costNanos: number; calls: number }>();
+  for (const { dimensions, costNanos } of entries) {
+    // Runs show their calls, also those without a cost.
+    if (dimensions.budgetRows === '' || (costNanos <= 0 && dimensions.runId === '')) continue;
+    const sum = counted.get(dimensions) ?? { costNanos: 0, calls: 0 };
+    counted.set(dimensions, { costNanos: sum.costNanos + costNanos, calls: sum.calls + 1 });
+  }
   const sums = new Map<string, BudgetSpendSum>();
-  const add = (period: BudgetPeriod, spentNanos: number, ledgerNanos: number): void => {
+  const add = (period: BudgetPeriod, spentNanos: number, ledgerNanos: number, calls: number): void => {
     const key = periodKey(period);
     const sum = sums.get(key);
-    if (sum === undefined) sums.set(key, { ...period, spentNanos, ledgerNanos });
+    if (sum === undefined) sums.set(key, { ...period, spentNanos, ledgerNanos, calls });
     else {
       sum.spentNanos += spentNanos;
       sum.ledgerNanos += ledgerNanos;
+      sum.calls += calls;
     }
   };
-  for (const [dimensions, costNanos] of costs) {
-    for (const period of parseBudgetRows(dimensions)) add(period, costNanos, 0);
+  for (const [dimensions, { costNanos, calls }] of counted) {
+    for (const period of parseBudgetRows(dimensions)) add(period, costNanos, 0, calls);
   }
   const filters = rowsOfScopes.map((row) => ({ row, matches: compileBudgetRowFilter(row) }));
   for (const { fetch, model, costNanos } of deferredUsage) {
     if (costNanos === 0) continue;
-    for (const period of deferredPeriods(fetch, model, filters)) add(period, costNanos, costNanos);
+    for (const period of deferredPeriods(fetch, model, filters)) add(period, costNanos, costNanos, 0);
   }
   return [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum);
 }
@@ -92,10 +101,10 @@ function* deferredPeriods(
   const { orgId, agentId, projectId, tags, runId } = fetch;
   const day = billingDayOf(fetch.startedAtMs, fetch);
   for (const { row, matches } of filters) {
-    const isOfCall = row.orgId === orgId && [agentId, projectId, orgId].includes(row.scopeId);
-    if (isOfCall && matches(model, tags)) yield { orgId, budgetId: row.id, period: windowInstanceOf(row.window, day) };
+    const isOfCall = row.orgId === orgId && [agentId, projectId, orgId, runId].includes(row.scopeId);
+    if (!isOfCall || !matches(model, tags)) continue;
+    yield { orgId, budgetId: row.id, period: row.window === 'run' ? 'total' : windowInstanceOf(row.window, day) };
   }
-  if (runId !== '') yield { orgId, budgetId: runId, period: 'total' };
 }
 
 /** The rows and windows that these items touch, also where they were booked before. */

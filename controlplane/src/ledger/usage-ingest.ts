@@ -48,6 +48,7 @@ import {
   type QuarantinedRecord,
   type RejectionEntry,
 } from './rejection-and-quarantine-store.js';
+import { addTagRollups, boundTagValues, sumByTag } from './tag-rollups.js';
 import { type AgentMonth, aggregateUsage, monthsWithSpend } from './usage-aggregation.js';
 import type { InsertMode } from './usage-record-and-rollup-store.js';
 import * as ledger from './usage-record-and-rollup-store.js';
@@ -306,6 +307,7 @@ export class UsageIngest {
     await storeDeferredSumsByRecordId(tx, newDeferredUsage);
     const entries = await ledger.insertUsageRecords(tx, batch.entries, insertMode);
     const deferredSums = await moveDeferredSumsToRecords(tx, entries);
+    const tagCells = await boundTagValues(tx, sumByTag(entries, newDeferredUsage));
     const { hourlyRollups, monthSums, lastUsedMsByKey } = aggregateUsage(entries, newDeferredUsage);
     const budgetSums = sumByBudgetRow(entries, newDeferredUsage, await selectRowsOfDeferredUsage(tx, newDeferredUsage));
     await ledger.updateKeysLastUsed(tx, lastUsedMsByKey);
@@ -317,12 +319,13 @@ export class UsageIngest {
     await addHourlyRejections(tx, rejections);
     await insertRejectedCalls(tx, rejections);
     // Pipelined on one connection in this order: the rows are locked, so no round trip may lie in between.
-    const [oversized, , totals, , , mark] = await Promise.all([
+    const [oversized, , totals, , , , mark] = await Promise.all([
       ledger.addHourlyRollups(tx, hourlyRollups, SKETCH_COMPACTION_BYTES),
       ledger.insertLateDaysAndHours(tx, hourlyRollups, Date.now()),
       addAgentMonthSpend(tx, monthSums),
       addProjectAndOrgMonthSpend(tx, monthSums),
       addBudgetSpend(tx, budgetSums),
+      addTagRollups(tx, tagCells),
       insertCommitMark(tx),
     ]);
     await ledger.storeCompactedSketches(

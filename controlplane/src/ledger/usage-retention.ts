@@ -80,6 +80,13 @@ export class UsageRetention {
       return deleted.count;
     });
     await this.#deleteClosedBudgetWindows(nowMs);
+    await deleteInBatches(async () => {
+      const before = new Date(startOfUtcDay(nowMs) - (this.retentionDays.logs + 2 * GRACE_DAYS) * DAY_MS);
+      const deleted = await this.sql`
+        delete from usage_tag_values where ctid = any(array(
+          select ctid from usage_tag_values where day < ${before} limit ${ROWS_PER_BATCH}))`;
+      return deleted.count;
+    });
     await this.#deleteUntilDone(async () => {
       const deleted = await this.sql`
         delete from booked_counts where id in (
@@ -135,7 +142,7 @@ export class UsageRetention {
   async #deleteOldRollups(before: Date): Promise<void> {
     const month = before.toISOString().slice(0, 7);
     const deletions = [
-      ...['usage_daily', 'usage_daily_by'].map((table) => [table, this.sql`day < ${before}`] as const),
+      ...['usage_daily', 'usage_daily_by', 'usage_tags'].map((table) => [table, this.sql`day < ${before}`] as const),
       ...['month_spend', 'scope_spend', 'scope_spend_slots'].map(
         (table) => [table, this.sql`month < ${month}`] as const,
       ),

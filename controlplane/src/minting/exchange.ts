@@ -1,119 +1,75 @@
 /** Exchanges the credentials of an account for a credential that the provider takes, by the method of its file. */
-import { webcrypto } from 'node:crypto';
-import * as oauth from 'oauth4webapi';
-import { type Credentials, renderTemplate } from '../providers/catalogue/credential-template.js';
-import type { MintMethod } from '../providers/catalogue/mint-method-schema.js';
-import type { Provider } from '../providers/catalogue/provider.js';
+import type { Credentials } from '../providers/catalogue/credential-template.js';
+import { assumeAwsRole } from './aws-assume-role.js';
+import { buildBearerAssertion, setClientAuthentication } from './client-authentication.js';
+import type { ExchangeContext } from './exchange-context.js';
 import { MintFailure } from './mint-failure.js';
 import { type MintedToken, readTokenAnswer } from './read-token-answer.js';
+import { renderAll, renderOptional } from './render.js';
 import type { TokenEndpoint, TokenEndpointClient } from './token-endpoint-client.js';
 
-export interface ExchangeContext {
-  readonly orgId: string;
-  readonly provider: Provider;
-  readonly method: MintMethod;
-  readonly credentials: Credentials;
-}
-
-/** Clocks may differ by a minute: an assertion is valid before and after the present time. */
-const CLOCK_TOLERANCE_S = 90;
-const ASSERTION_LIFETIME_S = 300;
-
 export async function exchangeCredentials(client: TokenEndpointClient, context: ExchangeContext): Promise<MintedToken> {
-  const endpoint = context.provider.tokenEndpoint(context.method, context.credentials);
+  const { method, credentials, provider } = context;
+  const endpoint = provider.tokenEndpoint(method, credentials);
   if (endpoint === null) throw new MintFailure('unusable_credentials');
-  return exchangeClientCredentials(client, context, endpoint);
-}
-
-/** RFC 6749 §4.4. */
-async function exchangeClientCredentials(
-  client: TokenEndpointClient,
-  { orgId, method: { token }, credentials }: ExchangeContext,
-  endpoint: TokenEndpoint,
-): Promise<MintedToken> {
-  const body = new URLSearchParams({ grant_type: 'client_credentials' });
+  if (method.kind === 'aws_assume_role') return assumeAwsRole(client, context, endpoint);
+  const { token } = method;
   const scope = renderOptional(token.scope, credentials);
-  if (scope !== null) body.set('scope', scope);
-  for (const [name, template] of Object.entries(token.parameters ?? {})) {
-    const value = renderOptional(template, credentials);
-    if (value !== null) body.set(name, value);
-  }
+  const body = new URLSearchParams(await grantParameters(context, endpoint));
+  if (scope !== null && method.kind !== 'oauth2_authorization_code' && !token.scopeInAssertion)
+    body.set('scope', scope);
+  for (const [name, value] of renderAll(token.parameters, credentials)) body.set(name, value);
   const headers = new Headers({
     accept: 'application/json',
     'content-type': 'application/x-www-form-urlencoded;charset=UTF-8',
     'user-agent': 'agent-credential-gateway',
   });
-  await authenticateClient(token, credentials, endpoint, body, headers);
+  // The assertion authenticates by itself (RFC 7523 §2.1).
+  if (method.kind !== 'jwt_bearer') await setClientAuthentication(context, endpoint, body, headers);
   const request = { headers: Object.fromEntries(headers), body: body.toString() };
-  const answer = await client.postForJson(orgId, endpoint, request);
-  return readTokenAnswer(answer, token, scope, true);
+  const answer = await client.postForJson(context.orgId, endpoint, request).catch((error: unknown) => {
+    // Without a person there is no grant: the key or the client was deleted, or a clock is wrong.
+    if (error instanceof MintFailure && error.code === 'invalid_grant' && method.kind !== 'oauth2_authorization_code')
+      throw new MintFailure('invalid_client', error.detail);
+    throw error;
+  });
+  const refreshToken = readRefreshToken(answer.refresh_token);
+  const isRepeatable = method.kind !== 'oauth2_authorization_code' || refreshToken !== null || hasRefreshToken(context);
+  const minted = readTokenAnswer(answer, token, scope, isRepeatable);
+  return refreshToken === null ? minted : { ...minted, refreshToken };
 }
 
-async function authenticateClient(
-  token: MintMethod['token'],
-  credentials: Credentials,
-  endpoint: TokenEndpoint,
-  body: URLSearchParams,
-  headers: Headers,
-): Promise<void> {
-  const server: oauth.AuthorizationServer = { issuer: new URL(endpoint.url).origin, token_endpoint: endpoint.url };
-  const client: oauth.Client = { client_id: renderRequired(token.clientId, credentials) };
-  const authenticate = await chooseAuthentication(token, credentials, endpoint);
-  await authenticate(server, client, body, headers);
-}
+const hasRefreshToken = ({ grant }: ExchangeContext): boolean => grant !== null && grant.refreshToken !== null;
 
-async function chooseAuthentication(
-  token: MintMethod['token'],
-  credentials: Credentials,
-  endpoint: TokenEndpoint,
-): Promise<oauth.ClientAuth> {
-  switch (token.clientAuthentication ?? 'basic') {
-    case 'basic':
-      return oauth.ClientSecretBasic(renderRequired(token.clientSecret, credentials));
-    case 'post':
-      return oauth.ClientSecretPost(renderRequired(token.clientSecret, credentials));
-    case 'private_key_jwt': {
-      const key = await importPrivateKey(renderRequired(token.privateKey, credentials));
-      const kid = renderOptional(token.keyId, credentials);
-      const audience = renderOptional(token.audience, credentials) ?? endpoint.url;
-      return oauth.PrivateKeyJwt(kid === null ? key : { key, kid }, {
-        [oauth.modifyAssertion]: (_header, payload) => {
-          const nowS = Math.floor(Date.now() / 1_000);
-          Object.assign(payload, {
-            aud: audience,
-            iat: nowS - CLOCK_TOLERANCE_S,
-            nbf: nowS - CLOCK_TOLERANCE_S,
-            exp: nowS + ASSERTION_LIFETIME_S,
-          });
-        },
-      });
-    }
+async function grantParameters(context: ExchangeContext, endpoint: TokenEndpoint): Promise<Record<string, string>> {
+  const { method, grant, code } = context;
+  switch (method.kind) {
+    case 'oauth2_client_credentials':
+    case 'entra':
+      return { grant_type: 'client_credentials' };
+    case 'jwt_bearer':
+      return {
+        grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
+        assertion: await buildBearerAssertion(context, endpoint),
+      };
+    default:
+      if (code !== undefined) {
+        const { code: value, codeVerifier, redirectUri } = code;
+        const request = { grant_type: 'authorization_code', code: value };
+        return { ...request, redirect_uri: redirectUri, code_verifier: codeVerifier };
+      }
+      if (grant === null) throw new MintFailure('not_connected');
+      // The grant has lasted as long as its only access token.
+      if (grant.refreshToken === null) throw new MintFailure('invalid_grant', 'no refresh token');
+      return { grant_type: 'refresh_token', refresh_token: grant.refreshToken };
   }
 }
 
-/** `encoded`: base64 of PKCS #8, as parse-credentials stores it. */
-async function importPrivateKey(encoded: string): Promise<oauth.CryptoKey> {
-  const der = Buffer.from(encoded, 'base64');
-  const algorithms = [
-    { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' },
-    { name: 'ECDSA', namedCurve: 'P-256' },
-  ];
-  for (const algorithm of algorithms) {
-    try {
-      return (await webcrypto.subtle.importKey('pkcs8', der, algorithm, false, ['sign'])) as oauth.CryptoKey;
-    } catch {
-      // The key is of the other kind.
-    }
-  }
-  throw new MintFailure('unusable_credentials');
-}
+const REFRESH_TOKEN = /^[\x21-\x7e]{8,8192}$/;
 
-const renderOptional = (template: string | undefined, credentials: Credentials): string | null =>
-  template === undefined ? null : renderTemplate(template, credentials);
-
-function renderRequired(template: string | undefined, credentials: Credentials): string {
-  const value = renderOptional(template, credentials);
-  if (value === null) throw new MintFailure('unusable_credentials');
+function readRefreshToken(value: unknown): string | null {
+  if (value === undefined || value === null || value === '') return null;
+  if (typeof value !== 'string' || !REFRESH_TOKEN.test(value)) throw new MintFailure('bad_token');
   return value;
 }
 

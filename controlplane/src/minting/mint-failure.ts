@@ -66,6 +66,10 @@ export const MINT_FAILURES = {
     cause: 'The token endpoint limits the rate of requests.',
     remedy: 'Wait. The gateway tries again.',
   },
+  not_connected: {
+    cause: 'Nobody has connected the account at the provider yet.',
+    remedy: 'Connect it on its page.',
+  },
   unusable_credentials: {
     cause: 'The account needs its credentials set again.',
     remedy: 'Enter the credentials of the account again.',
@@ -87,4 +91,4 @@ export class MintFailure extends Error {
 }
 
 /** No exchange can succeed until a person acts. */
-export const needsPerson = (code: MintFailureCode): boolean => code === 'invalid_grant';
+export const needsPerson = (code: MintFailureCode): boolean => code === 'invalid_grant' || code === 'not_connected';

@@ -6,7 +6,7 @@
 import type { Dialer } from '@acg/base/dialer/dialer';
 import { FairSemaphore, QueueFull } from '@acg/base/fairness/fair-semaphore';
 import type { Logger } from '@acg/base/log';
-import type { Sql } from '../db/postgres-client.js';
+import type { Sql, Tx } from '../db/postgres-client.js';
 import { appendEvent } from '../events/append-events.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
 import type { Credentials } from '../providers/catalogue/credential-template.js';
@@ -14,9 +14,13 @@ import type { Provider } from '../providers/catalogue/provider.js';
 import { toProvider } from '../providers/custom/custom-provider.js';
 import type { Vault } from '../vault/aes-gcm-vault.js';
 import { type Invalidation, publishInvalidations } from '../watch/publish-invalidations.js';
-import { type ExchangeContext, exchangeCredentials } from './exchange.js';
+import { setClientAuthentication } from './client-authentication.js';
+import { exchangeCredentials } from './exchange.js';
+import type { ExchangeContext } from './exchange-context.js';
 import { MintFailure, needsPerson } from './mint-failure.js';
 import * as store from './minted-credential-store.js';
+import * as grants from './oauth-grant-store.js';
+import { openMinted } from './open-minted.js';
 import type { MintedToken } from './read-token-answer.js';
 import { TokenEndpointClient } from './token-endpoint-client.js';
 
@@ -26,6 +30,7 @@ const WAITING_MAX = 512;
 const DUE_PER_RUN = 100;
 const DUE_PER_ORG = 4;
 const POLL_MS = 100;
+const CURRENT_WAIT_MS = 3_000;
 /** Providers whose clocks are a minute ahead already reject a token; it is not used in its last minute. */
 const MARGIN_S = 60;
 
@@ -97,7 +102,16 @@ export class MintService {
       .catch((error: unknown) => this.dependencies.log.warn({ err: error }, 'use of minted credentials not recorded'));
   }
 
-  /** Exchanges once, without storing anything, for a test. Throws {@link MintFailure}. */
+  /** The present credential of a connected account, renewed where it has expired. Throws {@link MintFailure}. */
+  async currentFields(owner: store.MintOwner): Promise<Credentials> {
+    await this.ensure(owner, CURRENT_WAIT_MS);
+    const { sql, vault, log } = this.dependencies;
+    const fields = openMinted(vault, log, owner.orgId, await store.loadMinted(sql, owner));
+    if (fields === null) throw new MintFailure('not_connected');
+    return fields;
+  }
+
+  /** Exchanges once, without storing anything. Throws {@link MintFailure}. */
   exchange(context: ExchangeContext): Promise<MintedToken> {
     return this.#semaphore.run(context.orgId, () => exchangeCredentials(this.client, context));
   }
@@ -123,22 +137,44 @@ export class MintService {
     const source = await store.loadSource(sql, id);
     if (source === null) return;
     try {
-      const minted = await exchangeCredentials(this.client, this.#prepare(source));
-      await this.#storeToken(id, claim, source, minted);
+      const context = await this.#prepare(source);
+      if (context === null) throw new MintFailure('unusable_credentials');
+      const minted = await exchangeCredentials(this.client, context);
+      await this.dependencies.sql.begin(async (tx) => {
+        if (await this.saveToken(tx, id, claim, context, source, minted)) await this.publishChange(tx, source);
+      });
     } catch (error) {
       if (!(error instanceof MintFailure)) throw error;
       await this.#storeFailure(id, claim, source, error);
     }
   }
 
-  #prepare(source: store.MintSource): ExchangeContext {
+  /** How the owner's credential is minted. Null: there is no such account, or its credential is stored. */
+  async loadContext(owner: store.MintOwner): Promise<(ExchangeContext & { readonly nonce: string }) | null> {
+    const source = await store.loadOwner(this.dependencies.sql, owner);
+    if (source === null) return null;
+    const context = await this.#prepare(source);
+    return context === null ? null : { ...context, nonce: source.nonce };
+  }
+
+  /** Null: the credentials may not be used, cannot be read, or are not minted. */
+  async #prepare(source: store.MintSource): Promise<ExchangeContext | null> {
     const { orgId } = source;
     // A credential is never sent to another host than the one for which it was stored.
     const credentials = source.isUsable ? this.dependencies.open(orgId, source) : null;
     const provider = this.#findProvider(source);
     const method = credentials === null ? null : (provider?.method(credentials) ?? null);
-    if (provider === null || credentials === null || method === null) throw new MintFailure('unusable_credentials');
-    return { orgId, provider, method, credentials };
+    if (provider === null || credentials === null || method === null) return null;
+    const isConnected = method.kind === 'oauth2_authorization_code';
+    return { orgId, provider, method, credentials, grant: isConnected ? await this.#loadGrant(source) : null };
+  }
+
+  async #loadGrant(source: store.MintSource): Promise<ExchangeContext['grant']> {
+    const { sql, vault } = this.dependencies;
+    const row = await grants.loadGrant(sql, source);
+    if (row === null) return null;
+    const refreshToken = vault.decrypt({ purpose: 'grant', orgId: source.orgId, id: row.id }, row);
+    return { refreshToken: refreshToken === '' ? null : refreshToken };
   }
 
   #findProvider({ customProviderId, custom, providerSlug }: store.MintSource): Provider | null {
@@ -147,29 +183,85 @@ export class MintService {
     return custom === null ? null : toProvider(custom, catalogue.presetCalls);
   }
 
-  async #storeToken(id: string, claim: store.Claim, source: store.MintSource, minted: MintedToken): Promise<void> {
-    const { sql, vault, log } = this.dependencies;
-    const sealed = vault.encrypt({ purpose: 'minted', orgId: source.orgId, id }, JSON.stringify(minted.fields));
+  /**
+   * Stores what was minted, with a new refresh token in the same transaction. Returns false when the claim is not the
+   * newest any more.
+   */
+  async saveToken(
+    tx: Tx,
+    id: string,
+    claim: store.Claim,
+    { method, provider, grant }: ExchangeContext,
+    owner: store.MintOwner,
+    minted: MintedToken,
+  ): Promise<boolean> {
+    const { vault, log } = this.dependencies;
+    const { orgId, accountId, credentialId } = owner;
+    const sealed = vault.encrypt({ purpose: 'minted', orgId, id }, JSON.stringify(minted.fields));
     const usableMs = minted.lifetimeS === null ? null : usableSeconds(minted.lifetimeS) * 1_000;
-    const refreshMs = usableMs === null ? null : usableMs * (0.5 + 0.3 * Math.random());
-    await sql.begin(async (tx) => {
-      const stored = await store.storeToken(tx, id, claim, { sealed, usableMs, refreshMs, scope: minted.scope });
-      if (stored === null) return;
-      const { orgId, accountId, credentialId, providerSlug } = source;
-      log.info({ accountId, credentialId, orgId, providerSlug, lifetimeS: minted.lifetimeS }, 'credential minted');
-      const agents = await store.listAgents(tx, source);
-      if (stored.wasReported) {
-        const data = {
-          providerSlug,
-          accountId,
-          credentialId,
-          agentId: accountId === null ? null : (agents?.[0] ?? null),
-          orgId,
-        };
-        await appendEvent(tx, orgId, 'credential.refreshed', data);
-      }
-      await publishInvalidations(tx, toInvalidations(orgId, agents));
-    });
+    const isRefreshable =
+      method.kind !== 'oauth2_authorization_code' || (minted.refreshToken ?? grant?.refreshToken) != null;
+    const refreshMs = usableMs === null || !isRefreshable ? null : usableMs * (0.5 + 0.3 * Math.random());
+    const strict = method.token.rotation === 'strict';
+    const stored = await store.storeToken(tx, id, claim, { sealed, usableMs, refreshMs, scope: minted.scope, strict });
+    if (stored === null) return false;
+    if (grant !== null && minted.refreshToken !== undefined) {
+      const row = await grants.loadGrant(tx, owner);
+      if (row !== null)
+        await grants.updateGrant(
+          tx,
+          row.id,
+          vault.encrypt({ purpose: 'grant', orgId, id: row.id }, minted.refreshToken),
+        );
+    }
+    const providerSlug = provider.slug;
+    log.info({ accountId, credentialId, orgId, providerSlug, lifetimeS: minted.lifetimeS }, 'credential minted');
+    if (stored.wasReported) {
+      const agents = accountId === null ? null : await store.listAgents(tx, owner);
+      const data = { providerSlug, accountId, credentialId, agentId: agents?.[0] ?? null, orgId };
+      await appendEvent(tx, orgId, 'credential.refreshed', data);
+    }
+    return true;
+  }
+
+  /** Stores the refresh token of a new grant; null: the provider gave none. */
+  async saveGrant(tx: Tx, owner: store.MintOwner, refreshToken: string | null, userId: string): Promise<void> {
+    const { vault } = this.dependencies;
+    await grants.deleteGrant(tx, owner);
+    const encrypt = (id: string) => vault.encrypt({ purpose: 'grant', orgId: owner.orgId, id }, refreshToken ?? '');
+    await grants.insertGrant(tx, owner, userId, encrypt);
+  }
+
+  /** Locks the account or shared credential. Returns false when its credentials were replaced since they were read. */
+  lockSource(tx: Tx, owner: store.MintOwner, nonce: string): Promise<boolean> {
+    return store.lockSource(tx, owner, nonce);
+  }
+
+  databaseTime(): Promise<string> {
+    return store.databaseTime(this.dependencies.sql);
+  }
+
+  /** Drops the contexts that hold the credential. Call it last in a transaction. */
+  async publishChange(tx: Tx, owner: store.MintOwner): Promise<void> {
+    await publishInvalidations(tx, toInvalidations(owner.orgId, await store.listAgents(tx, owner)));
+  }
+
+  /** Revokes a refresh token at the provider, if it can (RFC 7009 §2.1). Never rejects. */
+  async revoke(context: ExchangeContext, refreshToken: string): Promise<void> {
+    const endpoint = context.provider.revocationEndpoint(context.method, context.credentials);
+    if (endpoint === null) return;
+    const body = new URLSearchParams({ token: refreshToken, token_type_hint: 'refresh_token' });
+    const headers = new Headers({ 'content-type': 'application/x-www-form-urlencoded;charset=UTF-8' });
+    try {
+      await setClientAuthentication(context, endpoint, body, headers);
+      const request = { headers: Object.fromEntries(headers), body: body.toString() };
+      await this.#semaphore.run(context.orgId, () => this.client.post(context.orgId, endpoint, request));
+    } catch (error) {
+      this.dependencies.log.warn(
+        { orgId: context.orgId, err: (error as Error).message },
+        'grant not revoked at the provider',
+      );
+    }
   }
 
   async #storeFailure(id: string, claim: store.Claim, source: store.MintSource, failure: MintFailure): Promise<void> {
@@ -185,7 +277,7 @@ export class MintService {
       });
       if (stored === null) return;
       log.warn({ accountId, credentialId, orgId, providerSlug, failure: code, detail }, 'credential not minted');
-      if (!stored.isEventDue) return;
+      if (!stored.isEventDue || code === 'not_connected') return;
       const agents = accountId === null ? null : await store.listAgents(tx, source);
       const data = { providerSlug, accountId, credentialId, agentId: agents?.[0] ?? null, orgId, reason: code, detail };
       await appendEvent(tx, orgId, 'credential.refresh_failed', data);

@@ -68,6 +68,23 @@ export async function findRow(
   return row ?? null;
 }
 
+interface SealedRow {
+  readonly id: string;
+  readonly keyId: string | null;
+  /** Base64. */
+  readonly nonce: string | null;
+  readonly ciphertext: string | null;
+}
+
+/** What is minted for the owner and has not expired. */
+export async function loadMinted(sql: Sql, owner: MintOwner): Promise<SealedRow | null> {
+  const known = await findRow(sql, owner);
+  const [row] = await sql<SealedRow[]>`
+    select id, key_id as "keyId", encode(nonce, 'base64') as nonce, encode(ciphertext, 'base64') as ciphertext
+      from minted_credentials where id = ${known?.id ?? null}::uuid and coalesce(expires_at, 'infinity') > now()`;
+  return row ?? null;
+}
+
 /** The row of the owner, created where it is missing. Null: the account or credential has been deleted. */
 export async function findOrCreateRow(sql: Sql, owner: MintOwner): Promise<string | null> {
   const { orgId, accountId, credentialId, agentId } = owner;
@@ -81,6 +98,11 @@ export async function findOrCreateRow(sql: Sql, owner: MintOwner): Promise<strin
     on conflict do nothing`;
   return (await findRow(sql, owner))?.id ?? null;
 }
+
+/** The credential is about to expire, so an exchange that may end the grant costs nothing any more. */
+const LAST_MOMENT_MS = 20_000;
+const isLastMoment = (sql: Sql | Tx) =>
+  sql`coalesce(expires_at, '-infinity') <= now() + ${LAST_MOMENT_MS} * interval '1 millisecond'`;
 
 export interface Claim {
   readonly fence: number;
@@ -98,6 +120,8 @@ export async function claim(sql: Sql, id: string, rejectedGeneration: number): P
        set fence = nextval('minted_generations'), lease_until = now() + ${LEASE_MS} * interval '1 millisecond',
            rejected_at = case when ${rejectedGeneration}::bigint = generation then now() else rejected_at end
      where id = ${id} and lease_until < now() and next_attempt_at <= now()
+       -- An exchange whose process has died had perhaps an answer.
+       and (not strict or lease_until = '-infinity' or ${isLastMoment(sql)})
        and (ciphertext is null or expires_at <= now() or (refresh_at <= now() and used)
             or (generation = ${rejectedGeneration}::bigint
                 and coalesce(rejected_at, '-infinity') < now() - ${FORCED_INTERVAL_MS} * interval '1 millisecond'))
@@ -121,17 +145,20 @@ export interface MintSource {
   readonly isUsable: boolean;
 }
 
+const sourceColumns = (sql: Sql) => sql`
+  s.provider_slug as "providerSlug", s.custom_provider_id as "customProviderId", s.key_id as "keyId",
+  encode(s.nonce, 'base64') as nonce, encode(s.ciphertext, 'base64') as ciphertext,
+  (s.status = 'active' or s.refused_at is not null) as "isUsable",
+  case when c.id is null then null else jsonb_build_object(
+    'slug', c.slug, 'baseUrl', c.base_url, 'authType', c.auth_type, 'authName', c.auth_name,
+    'authPrefix', c.auth_prefix, 'usageFormat', c.usage_format,
+    'sensitivePaths', c.sensitive_paths, 'definition', c.definition) end as custom`;
+
 /** What the row is minted from. Null: the row is gone. */
 export async function loadSource(sql: Sql, id: string): Promise<MintSource | null> {
   const [row] = await sql<MintSource[]>`
     select m.org_id as "orgId", m.account_id as "accountId", m.credential_id as "credentialId", m.agent_id as "agentId",
-           s.provider_slug as "providerSlug", s.custom_provider_id as "customProviderId", s.key_id as "keyId",
-           encode(s.nonce, 'base64') as nonce, encode(s.ciphertext, 'base64') as ciphertext,
-           (s.status = 'active' or s.refused_at is not null) as "isUsable",
-           case when c.id is null then null else jsonb_build_object(
-             'slug', c.slug, 'baseUrl', c.base_url, 'authType', c.auth_type, 'authName', c.auth_name,
-             'authPrefix', c.auth_prefix, 'usageFormat', c.usage_format,
-             'sensitivePaths', c.sensitive_paths, 'definition', c.definition) end as custom
+           ${sourceColumns(sql)}
       from minted_credentials m
       join lateral (
         select provider_slug, custom_provider_id, key_id, nonce, ciphertext, status, refused_at
@@ -144,6 +171,36 @@ export async function loadSource(sql: Sql, id: string): Promise<MintSource | nul
   return row ?? null;
 }
 
+/** The same for an owner that may have no row yet. Null: it has no credentials of its own. */
+export async function loadOwner(sql: Sql, { orgId, accountId, credentialId }: MintOwner): Promise<MintSource | null> {
+  const table = accountId === null ? 'credentials' : 'provider_accounts';
+  const [row] = await sql<MintSource[]>`
+    select s.org_id as "orgId", ${accountId}::uuid as "accountId", ${credentialId}::uuid as "credentialId",
+           null as "agentId", ${sourceColumns(sql)}
+      from ${sql(table)} s
+      left join custom_providers c on c.id = s.custom_provider_id and c.deleted_at is null
+     where s.org_id = ${orgId} and s.id = ${accountId ?? credentialId} and s.ciphertext is not null`;
+  return row ?? null;
+}
+
+/** Returns false when the owner is gone, or its credentials were replaced since `nonce` (base64) was read. */
+export async function lockSource(
+  tx: Tx,
+  { orgId, accountId, credentialId }: MintOwner,
+  nonce: string,
+): Promise<boolean> {
+  const table = accountId === null ? 'credentials' : 'provider_accounts';
+  const rows = await tx`
+    select from ${tx(table)} where org_id = ${orgId} and id = ${accountId ?? credentialId}
+       and nonce = decode(${nonce}, 'base64') for update`;
+  return rows.length > 0;
+}
+
+export async function databaseTime(sql: Sql): Promise<string> {
+  const [row] = await sql<{ now: string }[]>`select now()::text as now`;
+  return row!.now;
+}
+
 interface NewToken {
   readonly sealed: EncryptedSecret;
   /** Until data planes stop to use it, ms after the claim; null: never. */
@@ -151,6 +208,8 @@ interface NewToken {
   /** Until the refresh, ms after the claim; null: none in advance. */
   readonly refreshMs: number | null;
   readonly scope: string | null;
+  /** The provider ends the grant when its former refresh token is used again. */
+  readonly strict: boolean;
 }
 
 /**
@@ -161,7 +220,7 @@ export async function storeToken(
   tx: Tx,
   id: string,
   { fence, claimedAt }: Claim,
-  { sealed, usableMs, refreshMs, scope }: NewToken,
+  { sealed, usableMs, refreshMs, scope, strict }: NewToken,
 ): Promise<{ readonly wasReported: boolean } | null> {
   const after = (delayMs: number | null) =>
     delayMs === null ? tx`null` : tx`${claimedAt}::timestamptz + ${Math.floor(delayMs)} * interval '1 millisecond'`;
@@ -169,7 +228,7 @@ export async function storeToken(
     update minted_credentials m
        set key_id = ${sealed.keyId}, nonce = ${sealed.nonce}, ciphertext = ${sealed.ciphertext}, scope = ${scope},
            generation = nextval('minted_generations'), minted_at = now(), expires_at = ${after(usableMs)},
-           refresh_at = ${after(refreshMs)}, used = false, lease_until = '-infinity', failure = null,
+           refresh_at = ${after(refreshMs)}, strict = ${strict}, used = false, lease_until = '-infinity', failure = null,
            failure_detail = null, failed_at = null, failures = 0, next_attempt_at = '-infinity', reported = false
       from (select reported from minted_credentials where id = ${id} for update) before
      where m.id = ${id} and m.fence = ${fence}
@@ -199,7 +258,12 @@ export async function storeFailure(
 ): Promise<{ readonly isEventDue: boolean } | null> {
   const backoff = tx`
     greatest(${retryAfterMs}, least(${BACKOFF_MS_MAX}, ${BACKOFF_MS_MIN} * 2 ^ least(failures, 20)) * (0.5 + random() / 2))`;
-  const next = retries ? tx`now() + (${backoff}) * interval '1 millisecond'` : tx`'infinity'`;
+  const soon = tx`now() + (${backoff}) * interval '1 millisecond'`;
+  // The provider may have answered, and the former refresh token may be used only once more.
+  const next = retries
+    ? tx`case when strict and not ${isLastMoment(tx)}
+              then expires_at - ${LAST_MOMENT_MS} * interval '1 millisecond' else ${soon} end`
+    : tx`'infinity'`;
   const [row] = await tx<{ isEventDue: boolean }[]>`
     update minted_credentials m
        set lease_until = '-infinity', failure = ${code}, failure_detail = ${detail}, failed_at = now(),
@@ -230,9 +294,10 @@ export async function markUsed(sql: Sql, ids: readonly string[]): Promise<void> 
   await sql`update minted_credentials set used = true where id = any(${[...ids]}::uuid[]) and not used`;
 }
 
-/** Forgets what was minted from the former credential of an account or of a shared credential. */
+/** Forgets what was minted and granted for the former credential of an account or of a shared credential. */
 export async function forgetMinted(tx: Tx, owner: 'account_id' | 'credential_id', id: string): Promise<void> {
   await tx`delete from minted_credentials where ${tx(owner)} = ${id}`;
+  await tx`delete from oauth_grants where ${tx(owner)} = ${id}`;
 }
 
 const LISTED_AGENTS_MAX = 200;

@@ -9,6 +9,8 @@ export interface MintedToken {
   readonly lifetimeS: number | null;
   /** Granted scopes; null: not stated. */
   readonly scope: string | null;
+  /** Absent: the answer has none. */
+  readonly refreshToken?: string;
 }
 
 /** A longer value does not fit into a header of every provider. */
@@ -37,7 +39,7 @@ export function readTokenAnswer(
   const scope = readScope(answer.scope);
   if (requestedScope !== null && scope !== null) {
     const granted = new Set(scope.split(/[\s,]+/));
-    if (!requestedScope.split(' ').every((one) => granted.has(one))) throw new MintFailure('missing_scope');
+    if (!requestedScope.split(/[\s,]+/).every((one) => granted.has(one))) throw new MintFailure('missing_scope');
   }
   return { fields: { accessToken }, lifetimeS: readLifetimeS(answer.expires_in, rules.expires, isRepeatable), scope };
 }

@@ -18,6 +18,9 @@ export async function listOwners(tx: Tx, orgId: string): Promise<OrganizationOwn
  */
 export async function revokeAccess(tx: Tx, orgId: string): Promise<number> {
   const keys = await tx`update api_keys set revoked_at = now() where org_id = ${orgId} and revoked_at is null`;
+  await tx`update runs set ended_at = now(), end_reason = 'ended' where org_id = ${orgId} and ended_at is null`;
+  await tx`
+    delete from trust_rule_keys k using trust_rules r where r.id = k.rule_id and r.org_id = ${orgId}`;
   await tx`delete from management_tokens where org_id = ${orgId}`;
   await tx`delete from invitations where org_id = ${orgId}`;
   await tx`

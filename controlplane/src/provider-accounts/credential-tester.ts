@@ -200,10 +200,18 @@ export class CredentialTester implements UsageObserver {
   async #mintAndProbe(orgId: string, provider: Provider, credentials: Credentials): Promise<TestResult> {
     const method = provider.method(credentials);
     if (method === null) return this.#probeUpstream(orgId, provider, credentials);
+    // Its grant must not be used up by a test.
+    if (method.kind === 'oauth2_authorization_code') return NOT_TESTED_BEFORE_CONNECT;
     const name = `Exchange at ${provider.tokenEndpoint(method, credentials)?.url ?? 'the token endpoint'}`;
     const began = performance.now();
     try {
-      const { fields, lifetimeS, scope } = await this.minting.exchange({ orgId, provider, method, credentials });
+      const { fields, lifetimeS, scope } = await this.minting.exchange({
+        orgId,
+        provider,
+        method,
+        credentials,
+        grant: null,
+      });
       const life = lifetimeS === null ? 'no expiry' : `expires in ${lifetimeS} s`;
       const step = { name, ok: true, message: scope === null ? life : `${life}, scope: ${scope}` };
       const result = await this.#probeUpstream(orgId, provider, mergeMinted(credentials, fields));
@@ -248,6 +256,14 @@ function describeProbe({ status, refused }: ProbeResult): { ok: boolean; message
   if (status === null) return { ok: false, message: 'No answer in time.' };
   return { ok: status < 500 && !refused, message: `HTTP ${status}` };
 }
+
+const NOT_TESTED_BEFORE_CONNECT: TestResult = Object.freeze({
+  call: null,
+  status: null,
+  refused: false,
+  latencyMs: 0,
+  untestable: 'connect the account at the provider. Its page shows the state of the connection.',
+});
 
 const UNUSABLE_RESULT: TestResult = Object.freeze({
   call: null,

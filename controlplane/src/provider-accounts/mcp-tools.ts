@@ -69,7 +69,7 @@ export class McpTools {
     readonly accounts: ProviderAccountService,
     readonly dialer: Dialer,
     readonly log: Logger,
-    readonly minting: Pick<MintService, 'exchange'>,
+    readonly minting: Pick<MintService, 'currentFields' | 'exchange'>,
   ) {}
 
   /** `refresh`: not from the cache, unless it was filled in the last 10 s. */
@@ -137,11 +137,16 @@ export class McpTools {
   }
 
   /** Exchanges the credentials first where the gateway mints what it sends. */
-  async #mint(orgId: string, { provider, credentials }: UsableAccount): Promise<Credentials> {
+  async #mint(orgId: string, { account, provider, credentials }: UsableAccount): Promise<Credentials> {
     const method = provider.method(credentials);
     if (method === null) return credentials;
     try {
-      const { fields } = await this.minting.exchange({ orgId, provider, method, credentials });
+      if (method.kind === 'oauth2_authorization_code') {
+        const { id, credentialId } = account;
+        const owner = { orgId, accountId: credentialId === null ? id : null, credentialId, agentId: null };
+        return mergeMinted(credentials, await this.minting.currentFields(owner));
+      }
+      const { fields } = await this.minting.exchange({ orgId, provider, method, credentials, grant: null });
       return mergeMinted(credentials, fields);
     } catch (error) {
       if (!(error instanceof MintFailure)) throw error;

@@ -4,10 +4,47 @@ import { AgentPolicyField } from '../agents/call-and-model-policy-schema.js';
 import { EXAMPLE_IDS, EXAMPLE_TIMES } from '../http/examples.js';
 import { PageQuery, PageReply } from '../http/limit-offset-pagination.js';
 import { Body, Timestamp, Uuid } from '../http/schema.js';
+import { MINTED_STATES, type MintedState, type MintedView } from '../minting/present-minted.js';
 
 export type AccountStatus = 'active' | 'needs_credentials';
 export const AccountStatus = Type.Unsafe<AccountStatus>({ type: 'string', enum: ['active', 'needs_credentials'] });
 export const ProviderSlug = Type.String({ minLength: 1, maxLength: 40 });
+
+const optionalText = (description?: string) =>
+  Type.Unsafe<string | null>({ type: ['string', 'null'], ...(description === undefined ? {} : { description }) });
+const nullableTime = (description: string) =>
+  Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time', description });
+
+/** How the gateway obtains the credential of an account or a shared credential. */
+export const Minted = Type.Unsafe<MintedView | null>({
+  ...Type.Object({
+    method: Type.String(),
+    kind: Type.String(),
+    state: Type.Unsafe<MintedState>({
+      type: 'string',
+      enum: [...MINTED_STATES],
+      description:
+        'waiting: nothing was needed yet. failing: the last attempt failed; a former token may still serve. ' +
+        'not_connected, reconnect_needed: a person must connect the account.',
+    }),
+    scope: optionalText('Granted scopes, where the provider states them.'),
+    mintedAt: nullableTime('The last success.'),
+    expiresAt: nullableTime('Until the gateway uses the present token; null: no expiry, or no token.'),
+    failure: Type.Unsafe<MintedView['failure']>({
+      ...Type.Object({
+        reason: Type.String(),
+        detail: optionalText('Error code of the token endpoint.'),
+        cause: Type.String(),
+        remedy: Type.String(),
+        at: Timestamp,
+        nextAttemptAt: nullableTime('Null: when a person has acted.'),
+      }),
+      type: ['object', 'null'],
+    }),
+  }),
+  type: ['object', 'null'],
+  description: 'Null: the credential is stored.',
+});
 
 export const Account = Type.Object({
   id: Uuid,
@@ -19,6 +56,7 @@ export const Account = Type.Object({
     format: 'uuid',
     description: 'Id of the shared credential that the account uses; null when it has its own credentials.',
   }),
+  minted: Minted,
   isByok: Type.Literal('true', { description: 'Always the string "true".' }),
   mode: Type.Literal('byok'),
   allowSensitivePaths: Type.Boolean({ description: 'Whether calls that return credentials are allowed.' }),
@@ -185,6 +223,7 @@ export const EXAMPLES = {
   'accounts.id': EXAMPLE_IDS.account,
   'Account.credentialId': null,
   'accounts.credentialId': null,
+  minted: null,
   allowSensitivePaths: false,
   allowOpaque: false,
   call: 'GET https://api.openai.com/v1/models',

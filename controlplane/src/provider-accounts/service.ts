@@ -14,6 +14,7 @@ import type { ListResult, Page } from '../http/limit-offset-pagination.js';
 import { runWithoutRequestSlot } from '../http/org-request-slots.js';
 import type { Actor } from '../http/route-access.js';
 import { forgetMinted } from '../minting/minted-credential-store.js';
+import { presentMinted } from '../minting/present-minted.js';
 import { accountCircuitKeys } from '../providers/build-upstream.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
 import type { Credentials } from '../providers/catalogue/credential-template.js';
@@ -29,7 +30,7 @@ import { lockSharedCredential } from './shared-credential-store.js';
 import * as store from './store.js';
 
 type CredentialFieldsInput = Readonly<Record<string, unknown>>;
-type AccountCredential = Pick<store.NewAccount, 'sealed' | 'credentialId' | 'circuitKeys'>;
+type AccountCredential = Pick<store.NewAccount, 'sealed' | 'credentialId' | 'circuitKeys' | 'method'>;
 type LockedProvider = { readonly provider: Provider; readonly customProviderId: string | null };
 
 export class ProviderAccountService {
@@ -106,7 +107,8 @@ export class ProviderAccountService {
   ): AccountCredential {
     const credentials = parseCredentials(provider.rules, fields);
     const sealed = encryptCredentials(this.vault, { purpose: 'account', orgId, id }, credentials);
-    return { sealed, credentialId: null, circuitKeys: accountCircuitKeys(provider, credentials) };
+    const method = provider.method(credentials);
+    return { sealed, credentialId: null, circuitKeys: accountCircuitKeys(provider, credentials), method };
   }
 
   /** Replaces the credentials. Calls in progress finish with the old ones, the next calls carry the new ones. */
@@ -125,7 +127,8 @@ export class ProviderAccountService {
       const { provider } = await this.lockProvider(tx, orgId, before.providerSlug);
       const credentials = parseCredentials(provider.rules, fields);
       const sealed = encryptCredentials(this.vault, { purpose: 'account', orgId, id }, credentials);
-      const row = await store.replaceCredentials(tx, orgId, id, sealed, accountCircuitKeys(provider, credentials));
+      const keys = accountCircuitKeys(provider, credentials);
+      const row = await store.replaceCredentials(tx, orgId, id, sealed, keys, provider.method(credentials));
       if (row === null) throw new NotFound('provider account');
       await forgetMinted(tx, 'account_id', id);
       await recordAudit(
@@ -241,11 +244,12 @@ async function lockAssignableCredential(
   if (shared.projectId !== null && shared.projectId !== projectId) {
     throw new InvalidInput('credentialId: that credential is for the agents of another project');
   }
-  return { sealed: null, credentialId: shared.id, circuitKeys: shared };
+  return { sealed: null, credentialId: shared.id, circuitKeys: shared, method: null };
 }
 
-const present = (row: store.AccountRow): Account => ({
+const present = ({ method, mintKind, mintedRow, ...row }: store.AccountRow): Account => ({
   ...row,
+  minted: presentMinted({ method, mintKind, mintedRow }),
   isByok: 'true',
   mode: 'byok',
   createdAt: row.createdAt.toISOString(),

@@ -9,6 +9,7 @@ import { Conflict, NotFound } from '../domain/errors.js';
 import type { ListResult, Page } from '../http/limit-offset-pagination.js';
 import type { Actor } from '../http/route-access.js';
 import { forgetMinted } from '../minting/minted-credential-store.js';
+import { presentMinted } from '../minting/present-minted.js';
 import { lockProjectAgainstDeletion } from '../projects/store.js';
 import { accountCircuitKeys } from '../providers/build-upstream.js';
 import { parseCredentials } from '../providers/catalogue/parse-credentials.js';
@@ -61,7 +62,8 @@ export class SharedCredentialService {
       const id = uuidv7(Date.now());
       const sealed = encryptCredentials(this.accounts.vault, { purpose: TARGET_TYPE, orgId, id }, credentials);
       const circuitKeys = accountCircuitKeys(provider, credentials);
-      const newCredential = { id, orgId, projectId, name, providerSlug, customProviderId, sealed, circuitKeys };
+      const method = provider.method(credentials);
+      const newCredential = { id, orgId, projectId, name, providerSlug, customProviderId, sealed, circuitKeys, method };
       const row = await store.insertSharedCredential(tx, newCredential);
       const changes = { name: [null, name], providerSlug: [null, providerSlug], projectId: [null, projectId] } as const;
       await recordAudit(tx, actor, 'credential.create', auditTarget(id), changes);
@@ -90,7 +92,13 @@ export class SharedCredentialService {
       const credentials = parseCredentials(provider.rules, fields);
       const sealed = encryptCredentials(this.accounts.vault, { purpose: TARGET_TYPE, orgId, id }, credentials);
       await forgetMinted(tx, 'credential_id', id);
-      const row = await store.replaceSharedCredential(tx, id, sealed, accountCircuitKeys(provider, credentials));
+      const row = await store.replaceSharedCredential(
+        tx,
+        id,
+        sealed,
+        accountCircuitKeys(provider, credentials),
+        provider.method(credentials),
+      );
       const changes = { credentials: ['[secret]', '[secret]'], accounts: [row.accounts, row.accounts] } as const;
       await recordAudit(tx, actor, 'credential.rotate', auditTarget(id), changes);
       await publishInvalidations(tx, await listStaleContexts(tx, orgId, id));
@@ -118,8 +126,9 @@ export async function listStaleContexts(tx: Tx, orgId: string, id: string): Prom
   return agents === null ? [{ kind: 'org', id: orgId }] : agents.map((agent) => ({ kind: 'agent', id: agent }));
 }
 
-const present = (row: store.SharedCredentialRow): SharedCredential => ({
+const present = ({ method, mintKind, mintedRow, ...row }: store.SharedCredentialRow): SharedCredential => ({
   ...row,
+  minted: presentMinted({ method, mintKind, mintedRow }),
   createdAt: row.createdAt.toISOString(),
   rotatedAt: row.rotatedAt?.toISOString() ?? null,
 });

@@ -1,10 +1,12 @@
 import type { Sql, Tx } from '../db/postgres-client.js';
 import type { ListResult, Page } from '../http/limit-offset-pagination.js';
+import { type MintedColumns, mintedRowColumn } from '../minting/present-minted.js';
 import type { AccountCircuitKeys } from '../providers/build-upstream.js';
 import type { EncryptedSecret } from '../vault/aes-gcm-vault.js';
 import type { AccountStatus } from './schema.js';
+import type { NewAccount } from './store.js';
 
-export interface SharedCredentialRow {
+export interface SharedCredentialRow extends MintedColumns {
   readonly id: string;
   readonly name: string;
   readonly providerSlug: string;
@@ -19,6 +21,7 @@ export interface SharedCredentialRow {
 const columns = (sql: Sql | Tx) => sql`
   id, name, provider_slug as "providerSlug", project_id as "projectId", status,
   (select count(*) from provider_accounts p where p.credential_id = credentials.id) as accounts,
+  method, mint_kind as "mintKind", ${mintedRowColumn(sql, 'credentials')},
   created_at as "createdAt", rotated_at as "rotatedAt"`;
 
 /** Null fields do not filter. */
@@ -88,6 +91,7 @@ export interface NewSharedCredential {
   readonly providerSlug: string;
   readonly customProviderId: string | null;
   readonly sealed: EncryptedSecret;
+  readonly method: NewAccount['method'];
   readonly circuitKeys: AccountCircuitKeys;
 }
 
@@ -95,10 +99,11 @@ export async function insertSharedCredential(tx: Tx, credential: NewSharedCreden
   const { sealed } = credential;
   const [row] = await tx<SharedCredentialRow[]>`
     insert into credentials (id, org_id, project_id, name, provider_slug, custom_provider_id, key_id, nonce, ciphertext,
-                             circuit_key, named_circuit_keys)
+                             circuit_key, named_circuit_keys, method, mint_kind)
     values (${credential.id}, ${credential.orgId}, ${credential.projectId}, ${credential.name}, ${credential.providerSlug}, ${credential.customProviderId},
             ${sealed.keyId}, ${sealed.nonce}, ${sealed.ciphertext}, ${credential.circuitKeys.circuitKey},
-            ${[...credential.circuitKeys.namedCircuitKeys]}::text[])
+            ${[...credential.circuitKeys.namedCircuitKeys]}::text[], ${credential.method?.name ?? null},
+            ${credential.method?.kind ?? null})
     returning ${columns(tx)}`;
   return row!;
 }
@@ -119,12 +124,13 @@ export async function replaceSharedCredential(
   id: string,
   sealed: EncryptedSecret,
   { circuitKey, namedCircuitKeys }: AccountCircuitKeys,
+  method: NewAccount['method'],
 ): Promise<SharedCredentialRow> {
   const keys = tx`circuit_key = ${circuitKey}, named_circuit_keys = ${[...namedCircuitKeys]}::text[]`;
   await tx`update provider_accounts set ${keys}, rotated_at = now() where credential_id = ${id}`;
   const [row] = await tx<SharedCredentialRow[]>`
     update credentials set key_id = ${sealed.keyId}, nonce = ${sealed.nonce}, ciphertext = ${sealed.ciphertext},
-           ${keys}, status = 'active', refused_at = null, rotated_at = now()
+           ${keys}, method = ${method?.name ?? null}, mint_kind = ${method?.kind ?? null}, status = 'active', refused_at = null, rotated_at = now()
      where id = ${id}
     returning ${columns(tx)}`;
   return row!;

@@ -1,10 +1,12 @@
 import type { Sql, Tx } from '../db/postgres-client.js';
 import type { ListResult, Page } from '../http/limit-offset-pagination.js';
+import { type MintedColumns, mintedRowColumn } from '../minting/present-minted.js';
 import type { AccountCircuitKeys, AccountPermissions } from '../providers/build-upstream.js';
+import type { MintMethod } from '../providers/catalogue/mint-method-schema.js';
 import type { EncryptedSecret } from '../vault/aes-gcm-vault.js';
 import type { AccountStatus } from './schema.js';
 
-export interface AccountRow {
+export interface AccountRow extends MintedColumns {
   readonly id: string;
   readonly agentId: string;
   readonly providerSlug: string;
@@ -28,6 +30,8 @@ export interface NewAccount {
   readonly credentialId: string | null;
   /** The breakers of the account's calls, which decide who gets their events. */
   readonly circuitKeys: AccountCircuitKeys;
+  /** How the credential is minted; null: it is stored, or shared. */
+  readonly method: Pick<MintMethod, 'name' | 'kind'> | null;
   readonly allowSensitivePaths: boolean;
   readonly allowOpaque: boolean;
 }
@@ -39,6 +43,10 @@ const effectiveStatus = (sql: Sql | Tx) => sql`
 const columns = (sql: Sql | Tx) => sql`
   id, agent_id as "agentId", provider_slug as "providerSlug", credential_id as "credentialId",
   ${effectiveStatus(sql)} as status,
+  coalesce((select c.method from credentials c where c.id = provider_accounts.credential_id), method) as method,
+  coalesce((select c.mint_kind from credentials c where c.id = provider_accounts.credential_id), mint_kind)
+    as "mintKind",
+  ${mintedRowColumn(sql, 'provider_accounts')},
   allow_sensitive_paths as "allowSensitivePaths", allow_opaque as "allowOpaque", created_at as "createdAt"`;
 
 /** Null fields do not filter. */
@@ -87,11 +95,12 @@ export async function insertAccount(tx: Tx, account: NewAccount): Promise<Accoun
   const [row] = await tx<AccountRow[]>`
     insert into provider_accounts (id, org_id, agent_id, provider_slug, custom_provider_id, key_id, nonce, ciphertext,
                                    credential_id, circuit_key, named_circuit_keys, allow_sensitive_paths,
-                                   allow_opaque)
+                                   allow_opaque, method, mint_kind)
     values (${account.id}, ${account.orgId}, ${account.agentId}, ${account.providerSlug}, ${account.customProviderId},
             ${sealed?.keyId ?? null}, ${sealed?.nonce ?? null}, ${sealed?.ciphertext ?? null}, ${account.credentialId},
             ${account.circuitKeys.circuitKey}, ${[...account.circuitKeys.namedCircuitKeys]}::text[],
-            ${account.allowSensitivePaths}, ${account.allowOpaque})
+            ${account.allowSensitivePaths}, ${account.allowOpaque}, ${account.method?.name ?? null},
+            ${account.method?.kind ?? null})
     returning ${columns(tx)}`;
   return row!;
 }
@@ -102,10 +111,12 @@ export async function replaceCredentials(
   id: string,
   sealed: EncryptedSecret,
   { circuitKey, namedCircuitKeys }: AccountCircuitKeys,
+  method: NewAccount['method'],
 ): Promise<AccountRow | null> {
   const [row] = await tx<AccountRow[]>`
     update provider_accounts set key_id = ${sealed.keyId}, nonce = ${sealed.nonce}, ciphertext = ${sealed.ciphertext},
-           circuit_key = ${circuitKey}, named_circuit_keys = ${[...namedCircuitKeys]}::text[], status = 'active', refused_at = null, rotated_at = now()
+           circuit_key = ${circuitKey}, named_circuit_keys = ${[...namedCircuitKeys]}::text[], status = 'active', refused_at = null, rotated_at = now(),
+           method = ${method?.name ?? null}, mint_kind = ${method?.kind ?? null}
      where org_id = ${orgId} and id = ${id} and credential_id is null
     returning ${columns(tx)}`;
   return row ?? null;

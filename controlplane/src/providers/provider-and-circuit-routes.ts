@@ -8,8 +8,8 @@ import type { Catalogue } from './catalogue/catalogue.js';
 import type { Provider } from './catalogue/provider.js';
 import { CircuitOverride, type CircuitOverrideService } from './circuit-override-service.js';
 import type { CustomProviderService } from './custom/custom-provider-service.js';
-import { presentFacts, presentFields, presentSdk } from './custom/present-provider.js';
-import { CredentialFields, ProviderFacts } from './custom/schema.js';
+import { presentFacts, presentFields, presentMethods, presentSdk } from './custom/present-provider.js';
+import { CredentialFields, MintMethods, ProviderFacts } from './custom/schema.js';
 import { CircuitList, CircuitQuery, CircuitReply, listCircuits } from './org-circuit-list.js';
 
 const ProviderSdk = Type.Object({
@@ -34,6 +34,7 @@ const BuiltInProvider = Type.Object({
   slug: Type.String(),
   displayName: Type.String(),
   credentialFields: CredentialFields,
+  methods: MintMethods,
   ...ProviderFacts,
   hasModels: Type.Boolean({ description: 'Whether policies may have rules for models.' }),
 });
@@ -52,6 +53,7 @@ const presentListed = (provider: Provider): Static<typeof BuiltInProvider> => ({
   slug: provider.slug,
   displayName: provider.displayName,
   credentialFields: presentFields(provider.credentialFields),
+  methods: presentMethods(provider),
   ...presentFacts(provider),
   hasModels: provider.modelCalls.length > 0,
 });

@@ -19,7 +19,8 @@ import type { Throttle } from '../throttling/throttle.js';
 import type { Vault } from '../vault/aes-gcm-vault.js';
 import { decideSsoLogin, type ProviderClaims, SSO_REJECTION_ADVICE, type SsoRejection } from './decide-login.js';
 import { mailDomainOf } from './domain-name.js';
-import { createLoginSecrets, type OidcClient, type OidcConnection, ProviderFailure } from './oidc-client.js';
+import { ProviderFailure } from './issuer-requests.js';
+import { createLoginSecrets, type OidcClient, type OidcConnection } from './oidc-client.js';
 import { buildRedirectUri, GROUPS_CLAIM_DEFAULT } from './settings-service.js';
 import * as store from './store.js';
 

@@ -5,21 +5,15 @@
  * followed.
  */
 import type { Dialer } from '@acg/base/dialer/dialer';
-import { createUndiciAgent } from '@acg/base/dialer/undici-connector';
 import * as oauth from 'oauth4webapi';
-import { fetch as undiciFetch } from 'undici';
 import { normaliseEmail } from '../http/schema.js';
 import type { ProviderClaims } from './decide-login.js';
+import { ProviderFailure, requireEndpoint, withIssuer } from './issuer-requests.js';
 
-const RESPONSE_BYTES_MAX = 262_144;
-const TIMEOUT_MS = 10_000;
 /** Clocks of providers may differ by this much. */
 const CLOCK_TOLERANCE_S = 60;
 const TEXT_CHARS_MAX = 255;
 const SCOPE = 'openid email profile';
-
-/** The provider is away, or its answer is not what OpenID Connect demands. */
-export class ProviderFailure extends Error {}
 
 export interface OidcConnection {
   readonly orgId: string;
@@ -48,14 +42,14 @@ export class OidcClient {
 
   /** Throws {@link ProviderFailure} when the issuer has no usable discovery document. */
   async checkIssuer(connection: Pick<OidcConnection, 'orgId' | 'issuer'>): Promise<void> {
-    await this.#withProvider(connection, async (server) => {
+    await withIssuer(this.dialer, connection, async (server) => {
       requireEndpoint(server.authorization_endpoint, 'authorization_endpoint');
     });
   }
 
   async buildAuthorizationUrl(connection: OidcConnection, secrets: LoginSecrets, email: string): Promise<string> {
     const challenge = await oauth.calculatePKCECodeChallenge(secrets.codeVerifier);
-    return this.#withProvider(connection, async (server) => {
+    return withIssuer(this.dialer, connection, async (server) => {
       const url = requireEndpoint(server.authorization_endpoint, 'authorization_endpoint');
       const parameters = {
         client_id: connection.clientId,
@@ -79,7 +73,7 @@ export class OidcClient {
     callback: URLSearchParams,
     secrets: LoginSecrets,
   ): Promise<ProviderClaims> {
-    return this.#withProvider(connection, async (server, options) => {
+    return withIssuer(this.dialer, connection, async (server, options) => {
       const client: oauth.Client = {
         client_id: connection.clientId,
         [oauth.clockTolerance]: CLOCK_TOLERANCE_S,
@@ -102,38 +96,6 @@ export class OidcClient {
       return readClaims(connection, oauth.getValidatedIdTokenClaims(tokens)!);
     });
   }
-
-  async #withProvider<T>(
-    { orgId, issuer }: Pick<OidcConnection, 'orgId' | 'issuer'>,
-    work: (server: oauth.AuthorizationServer, options: ReturnType<typeof createRequestOptions>) => Promise<T>,
-  ): Promise<T> {
-    const agent = createUndiciAgent(this.dialer, orgId, {
-      maxResponseSize: RESPONSE_BYTES_MAX,
-      headersTimeout: TIMEOUT_MS,
-      bodyTimeout: TIMEOUT_MS,
-    });
-    try {
-      const options = createRequestOptions(agent, issuer);
-      const url = new URL(issuer);
-      const response = await oauth.discoveryRequest(url, { ...options, algorithm: 'oidc' });
-      return await work(await oauth.processDiscoveryResponse(url, response), options);
-    } catch (error) {
-      throw error instanceof ProviderFailure ? error : new ProviderFailure(describeFailure(error));
-    } finally {
-      void agent.destroy();
-    }
-  }
-}
-
-/** Plain http passes only where the issuer has it, which the egress rules allow for the operator's own ranges only. */
-function createRequestOptions(dispatcher: ReturnType<typeof createUndiciAgent>, issuer: string) {
-  const fetchThroughGuard = (url: string, init: oauth.CustomFetchOptions<string, unknown>): Promise<Response> =>
-    undiciFetch(url, { ...(init as object), redirect: 'manual', dispatcher }) as unknown as Promise<Response>;
-  return {
-    [oauth.customFetch]: fetchThroughGuard,
-    [oauth.allowInsecureRequests]: issuer.startsWith('http:'),
-    signal: () => AbortSignal.timeout(TIMEOUT_MS),
-  };
 }
 
 /** OpenID Connect Discovery 1.0 §3: without a list the provider takes the secret in the Authorization header. */
@@ -141,14 +103,6 @@ const chooseClientAuthentication = (server: oauth.AuthorizationServer, secret: s
   (server.token_endpoint_auth_methods_supported ?? []).includes('client_secret_post')
     ? oauth.ClientSecretPost(secret)
     : oauth.ClientSecretBasic(secret);
-
-/** The endpoint opens in the browser, so its scheme must not be another one. */
-function requireEndpoint(text: string | undefined, name: string): URL {
-  const url = text !== undefined && URL.canParse(text) ? new URL(text) : null;
-  if (url === null || !/^https?:$/.test(url.protocol))
-    throw new ProviderFailure(`${name} of the provider is not a URL`);
-  return url;
-}
 
 function readClaims({ issuer, groupsClaim }: OidcConnection, token: oauth.IDToken): ProviderClaims {
   const { sub, email, email_verified, name } = token;
@@ -171,13 +125,4 @@ function readClaims({ issuer, groupsClaim }: OidcConnection, token: oauth.IDToke
 function readGroups(claim: unknown): readonly string[] | null {
   if (typeof claim === 'string') return [claim];
   return Array.isArray(claim) ? claim.filter((group): group is string => typeof group === 'string') : null;
-}
-
-/** The code of the library and the provider's own error code, but nothing else of the response. */
-function describeFailure(error: unknown): string {
-  const { code, error: providerCode, cause } = error as { code?: unknown; error?: unknown; cause?: { code?: unknown } };
-  const parts = [code, providerCode, cause?.code].filter(
-    (part) => typeof part === 'string' && /^[\w.-]{1,60}$/.test(part),
-  );
-  return parts.length === 0 ? 'the identity provider does not respond' : parts.join(', ');
 }

@@ -15,7 +15,8 @@ import { lockOrganizationMembers } from '../members/store.js';
 import type { Vault } from '../vault/aes-gcm-vault.js';
 import type { GroupRole } from './decide-login.js';
 import { isPublicMailDomain, parseMailDomain } from './domain-name.js';
-import { type OidcClient, ProviderFailure } from './oidc-client.js';
+import { ProviderFailure } from './issuer-requests.js';
+import type { OidcClient } from './oidc-client.js';
 import type { SsoDomain, SsoInput, SsoSettings } from './schema.js';
 import * as store from './store.js';
 

@@ -8,12 +8,14 @@ export type SuspendableKind =
   | 'member'
   | 'management_token'
   | 'invitation'
+  | 'run'
   | 'api_key'
   | 'webhook'
   | 'account'
   | 'credential'
   | 'custom_provider'
   | 'sso'
+  | 'trust_rule'
   | 'scim_token';
 
 /** SQL expressions over the row `t` of `table`. They are constants of this file, never input. */
@@ -66,11 +68,30 @@ export const SUSPENDABLE_TABLES: readonly SuspendableTable[] = [
     restoreCondition: 't.expires_at > now()',
   },
   {
+    kind: 'run',
+    table: 'runs',
+    nameSql: 't.label',
+    detailSql: "'agent ' || (select name from agents where id = t.agent_id)",
+    suspendCondition: 't.ended_at is null and t.expires_at > now()',
+    encrypted: false,
+    restoreCondition: 't.expires_at > now()',
+  },
+  {
     kind: 'api_key',
     table: 'api_keys',
     nameSql: 't.name',
     detailSql: "t.key_prefix || '… ' || t.scope",
     suspendCondition: 't.revoked_at is null',
+    encrypted: false,
+    restoreCondition: 'true',
+  },
+  {
+    kind: 'trust_rule',
+    table: 'trust_rules',
+    nameSql: 't.name',
+    detailSql: 't.issuer',
+    // The keys of a rule are deleted with its row.
+    suspendCondition: 't.deleted_at is null',
     encrypted: false,
     restoreCondition: 'true',
   },

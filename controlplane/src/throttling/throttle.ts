@@ -43,8 +43,16 @@ export class Throttle {
   /**
    * Limits all auth endpoints together to 600 requests a minute per client network (docs/contract.md#management-api).
    */
-  async throttleAuthRequest(ip: string): Promise<void> {
-    const key = `address:${toClientNetworkKey(ip)}`;
+  throttleAuthRequest(ip: string): Promise<void> {
+    return this.#throttleNetwork(`address:${toClientNetworkKey(ip)}`);
+  }
+
+  /** Limits exchanges of workloads' tokens likewise; CI jobs behind one address must not lock people out. */
+  throttleExchange(ip: string): Promise<void> {
+    return this.#throttleNetwork(`exchange:${toClientNetworkKey(ip)}`);
+  }
+
+  async #throttleNetwork(key: string): Promise<void> {
     const blockedUntilMs = this.#blockedUntilMs.get(key) ?? 0;
     if (blockedUntilMs > Date.now())
       throw createTooManyAttempts('requests from this address', (blockedUntilMs - Date.now()) / 1000);

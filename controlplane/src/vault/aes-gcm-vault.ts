@@ -21,7 +21,16 @@ export interface MasterKey {
 
 /** Identifies the row that holds a ciphertext. */
 export interface SecretIdentity {
-  readonly purpose: 'account' | 'credential' | 'webhook' | 'billing' | 'second_factor' | 'sso' | 'minted' | 'check';
+  readonly purpose:
+    | 'account'
+    | 'credential'
+    | 'webhook'
+    | 'billing'
+    | 'second_factor'
+    | 'sso'
+    | 'minted'
+    | 'grant'
+    | 'check';
   readonly orgId: string;
   readonly id: string;
 }

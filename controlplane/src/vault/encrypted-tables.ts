@@ -12,6 +12,7 @@ export interface EncryptedTable {
     | 'sso_connections'
     | 'second_factor_secrets'
     | 'minted_credentials'
+    | 'oauth_grants'
     | 'suspended_accounts'
     | 'suspended_credentials'
     | 'suspended_webhooks'
@@ -27,6 +28,7 @@ export const ENCRYPTED_TABLES: readonly EncryptedTable[] = [
   { name: 'webhook_previous_secrets', purpose: 'webhook' },
   { name: 'sso_connections', purpose: 'sso' },
   { name: 'minted_credentials', purpose: 'minted' },
+  { name: 'oauth_grants', purpose: 'grant' },
   // A view of second_factors.
   { name: 'second_factor_secrets', purpose: 'second_factor' },
   // Views of suspended_items.

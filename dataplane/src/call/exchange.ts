@@ -14,7 +14,7 @@ import type { UpgradeCorkContext } from '../listener/upgrade-cork-context.js';
 import type { UsageMeter } from '../metering/reading/response-usage-meter-interface.js';
 import type { BodyModelReader } from '../policy/body/body-model-reader.js';
 import type { MaxCostInput } from '../pricing/max-cost.js';
-import type { Rejection } from '../rejection/rejections.js';
+import { type Rejection, statusLine } from '../rejection/rejections.js';
 import type { ObjectRequest } from '../s3/plan-object-request.js';
 import type { RequestedOutput, RequestScanner } from '../scan/request-scanner.js';
 import type { TokenPosition } from '../upstream/credentials/find-gateway-token.js';
@@ -338,12 +338,12 @@ export class Exchange {
   }
 
   /** Responds with a JSON document of the gateway, in a later turn for the same reason as a rejection. */
-  respondJson(body: string): void {
+  respondJson(body: string, status = 200): void {
     setImmediate(() => {
       if (this.isFinished) return;
-      this.response.status = 200;
+      this.response.status = status;
       this.res.cork(() => {
-        this.res.writeStatus('200 OK');
+        this.res.writeStatus(statusLine(status));
         this.res.writeHeader('content-type', `application/json\r\nx-gateway-request-id: ${this.request.id}`);
         const close = this.mustCloseConnection;
         this.markFinished();

@@ -34,6 +34,7 @@ interface OrgEntries {
 type Buckets = Map<string, Set<ContextEntry>>;
 
 export class InvalidationIndex {
+  /** By the key, the run and its ancestors: see affectsContext. */
   readonly #byKey: Buckets = new Map();
   readonly #byAgent: Buckets = new Map();
   readonly #byProject: Buckets = new Map();
@@ -60,6 +61,7 @@ export class InvalidationIndex {
   add(entry: ContextEntry): void {
     const { context } = entry;
     addToBucket(this.#byKey, context.keyId, entry);
+    for (const runId of context.runIds) addToBucket(this.#byKey, runId, entry);
     addToBucket(this.#byAgent, context.agentId, entry);
     addToBucket(this.#byProject, context.projectId, entry);
     addToBucket(this.#byOrg, context.orgId, entry);
@@ -74,6 +76,7 @@ export class InvalidationIndex {
   remove(entry: ContextEntry): void {
     const { context } = entry;
     removeFromBucket(this.#byKey, context.keyId, entry);
+    for (const runId of context.runIds) removeFromBucket(this.#byKey, runId, entry);
     removeFromBucket(this.#byAgent, context.agentId, entry);
     removeFromBucket(this.#byProject, context.projectId, entry);
     if (!removeFromBucket(this.#byOrg, context.orgId, entry)) return;

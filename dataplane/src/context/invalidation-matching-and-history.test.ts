@@ -21,6 +21,16 @@ test.each<[Invalidation['kind'], string, boolean]>([
   expect(endsSession({ revision: 1, kind, id, endsSessions: true }, context, 'openai')).toBe(ends);
 });
 
+test.each([
+  ['run-2', true],
+  ['run-1', true],
+  ['key-1', true],
+  ['run-3', false],
+])('an open call of run-2 below run-1: the end of %s ends it: %s', (id, ends) => {
+  const ofRun = { ...context, runIds: ['run-2', 'run-1'] };
+  expect(endsSession({ revision: 1, kind: 'key', id, endsSessions: true }, ofRun, 'openai')).toBe(ends);
+});
+
 test('an open call to openai continues when another provider of the agent changes', () => {
   const both = { ...context, upstreams: new Map([...context.upstreams, ['s3', context.upstreams.get('openai')!]]) };
   const ends = (slug: string): boolean =>

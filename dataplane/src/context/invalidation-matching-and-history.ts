@@ -21,7 +21,8 @@ export function affectsContext(invalidation: Invalidation, context: AgentContext
   const { kind, id } = invalidation;
   switch (kind) {
     case 'key':
-      return context.keyId === id;
+      // The end of a run invalidates the contexts of its sub-runs, too.
+      return context.keyId === id || context.runIds.includes(id);
     case 'agent':
       return context.agentId === id;
     case 'project':

@@ -197,6 +197,7 @@ export const REJECTIONS = Object.freeze({
   ),
   unreadableBody: createRejection('bad_request', 400, 'The body does not match its content type.'),
   bodyTooLarge: createRejection('body_too_large', 413, 'The body is too large for its model to be checked.'),
+  runBodyTooLarge: createRejection('body_too_large', 413, 'The description of a run is too large.'),
   bodyMemoryFull: createRejection(
     'body_room',
     503,

@@ -98,6 +98,7 @@ test('every endpoint but auth, status and the contract is 401 without a valid to
       'POST /v1/session',
       'POST /v1/sso/link',
       'POST /v1/sso/start',
+      'POST /v1/token',
     ].filter((name) => open.includes(name)),
   );
   for (const route of plane().service.app.routeTable) {

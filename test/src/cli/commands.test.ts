@@ -16,6 +16,7 @@ import { Stack, TENANT_PASSWORD, type Tenant } from '../fixtures/stack.js';
 import { waitUntil } from '../fixtures/wait-until.js';
 import { BILLING_ADMIN_KEY, BillingReportsStandIn } from '../stand-in-providers/billing-reports.js';
 import { PROVIDER_CREDENTIALS } from '../stand-in-providers/provider-credentials.js';
+import { SigningKey } from '../trust-rules/stand-in-issuer.js';
 import { AcgCommand, type ProcessResult } from './acg-command.js';
 
 const addFormats = createRequire(import.meta.url)('ajv-formats') as (ajv: Ajv2020) => void;
@@ -60,6 +61,13 @@ function demandBody(outcome: ProcessResult, route: string): void {
   const [method, path] = route.split(' ');
   const isValid = ajv.validate(schemaOf(method!, path!), outcome.json);
   expect([route, isValid, ajv.errorsText()]).toEqual([route, true, 'No errors']);
+}
+
+/** Writes a set of one public key; returns the path. */
+function writeJwks(): string {
+  const path = join(acg.homeDirectory, 'jwks.json');
+  writeFileSync(path, JSON.stringify({ keys: [new SigningKey('k1').jwk] }));
+  return path;
 }
 
 const KEY = { input: PROVIDER_CREDENTIALS.openai };
@@ -141,6 +149,14 @@ test('every command, in an order in which each finds what it needs', async () =>
   await walk('PUT /v1/custom-providers/{id}', ['custom-providers', 'set', 'my-llm', '--slug', 'our-llm']);
   await walk('DELETE /v1/custom-providers/{id}', ['custom-providers', 'rm', 'our-llm', '--yes']);
 
+  const rule = await walk('POST /v1/trust-rules', [
+    ...['trust-rules', 'create', ...A, '--name', 'pods', '--issuer', 'https://kubernetes.default.svc'],
+    ...['--jwks', writeJwks(), '--condition', 'sub=system:serviceaccount:a:b', '--lifetime', '30m', '--once'],
+  ]);
+  await walk('GET /v1/trust-rules', ['trust-rules', 'ls', ...A]);
+  await walk('GET /v1/trust-rules/{id}', ['trust-rules', 'show', 'pods']);
+  await walk('PATCH /v1/trust-rules/{id}', ['trust-rules', 'set', rule.json.rule.id, '--once', 'no']);
+  await walk('DELETE /v1/trust-rules/{id}', ['trust-rules', 'rm', 'pods', '--yes']);
   const key = await walk('POST /v1/api-keys', ['keys', 'create', ...A, '--name', 'ci', '--expires', '90d', '--save']);
   await walk('GET /v1/api-keys', ['keys', 'ls', ...A, '--never-used', '--unused', '1s']);
   const rotate = ['keys', 'rotate', key.json.key.keyPrefix, '--grace', '1h'];
@@ -186,6 +202,14 @@ test('every command, in an order in which each finds what it needs', async () =>
   await walk('GET /v1/usage/export', ['usage', 'export', ...A]);
   await walk('GET /v1/usage/agents', ['top', '--once']);
   await walk('GET /v1/archive', ['archive', 'ls']);
+  await own(['budgets', 'set', '5', ...A, '--window', 'day', '--mode', 'audit'], {
+    budgets: expect.arrayContaining([expect.objectContaining({ window: 'day', cents: 500, mode: 'audit' })]),
+  });
+  await own(['budgets', 'ls', ...A], { budgets: expect.arrayContaining([expect.objectContaining({ window: 'day' })]) });
+  await own(['budgets', 'rm', ...A, '--window', 'day'], {
+    budgets: expect.not.arrayContaining([expect.objectContaining({ window: 'day' })]),
+  });
+  await walk('POST /v1/limits/replay', ['limits', 'replay', 'support-bot', '--rpm', '30', '--budget', 'day=5:gpt-5*']);
   await own(['archive', 'verify'], []);
   const adminKey = { input: BILLING_ADMIN_KEY };
   await walk('POST /v1/billing/accounts', ['bill', 'add', 'anthropic', '--key-stdin'], adminKey);
@@ -262,9 +286,11 @@ test('every command, in an order in which each finds what it needs', async () =>
   await walk('POST /v1/auth/logout', ['logout']);
 
   // Covered by login.test.ts: they need a browser, a second member, a failed delivery, a second session or factor.
+  // A disconnected account was connected in a browser: connections.test.ts.
+  const inBrowser = ['accounts disconnect', 'credentials disconnect'];
   const byLogin = ['signup', 'login', 'members role', 'webhooks retry', 'sessions end', 'sessions confirm'];
   // Covered by mcp-config.test.ts: they need an MCP server.
-  const elsewhere = [...byLogin, 'mcp config', 'accounts tools'];
+  const elsewhere = [...byLogin, ...inBrowser, 'mcp config', 'accounts tools'];
   expect([...walked, ...elsewhere].sort(), 'commands.test.ts: call walk(…) above for each missing command').toEqual(
     (await everyCommand()).sort(),
   );

@@ -26,7 +26,7 @@ async function createAgent(
 async function contextOf(admin: Member, agentId: string) {
   const { secretKey } = (await admin.call('POST', '/v1/api-keys', { name: 'k', agentId })).body;
   const tokenHash = createHash('sha256').update(secretKey).digest();
-  const [row] = await loadContextRows(plane().database.sql, [{ tokenHash, agentRef: '', agentRefId: null }]);
+  const [row] = await loadContextRows(plane().database.sql, [{ tokenHash, agentRef: '', agentRefId: null }], true);
   const agent = row!.agents[0] as AgentRow;
   return assembleAgentContext(
     row!.key!,

@@ -42,6 +42,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'post /v1/auth/verify-email': 'a page that the server renders',
   'post /v1/invitations/accept': 'a page that the server renders',
   'post /v1/sso/link': 'a page that the server renders',
+  'post /v1/limits/replay sharedBudgets': 'the dashboard replays one agent at a time',
   'post /v1/archive/verify': 'a check for operators: acg archive verify',
 };
 

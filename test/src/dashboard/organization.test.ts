@@ -1,4 +1,5 @@
 /** Members, projects, the audit trail, suspended items and settings. */
+import { readFileSync } from 'node:fs';
 import { openPool } from '@acg/controlplane/db/postgres-client';
 import { expect, test } from 'vitest';
 import { useDashboard } from './dashboard-fixture.js';
@@ -46,7 +47,10 @@ test('invites a member, changes the role and removes the member', async () => {
   await page.getByLabel(`Role of ${email}`).selectOption('admin');
   await page.getByText(`${email} is now admin`).waitFor();
   await guest.goto('/audit');
-  await guest.page.getByRole('cell', { name: 'member.join' }).first().waitFor();
+  await guest.page
+    .getByRole('cell', { name: /^joined as/ })
+    .first()
+    .waitFor();
 
   await page
     .getByRole('row', { name: new RegExp(email) })
@@ -99,34 +103,70 @@ test('creates a project with a budget, edits it, and deletes it after the name w
   await page.getByRole('row', { name: /Crawlers/ }).waitFor({ state: 'detached' });
 });
 
+test('tells the audit trail as sentences with names and links, by person and by object', async () => {
+  const { visitor, email, password } = await dashboard().signUpOwner();
+  const { page } = visitor;
+  const { stack } = dashboard();
+  const session: string = (await stack.call('POST', '/v1/auth/login', null, { email, password })).body.token;
+  const call = (method: string, path: string, body?: unknown) => stack.call(method, path, session, body);
+  const projectId: string = (await call('GET', '/v1/projects')).body.projects[0].id;
+  const agentId: string = (await call('POST', '/v1/agents', { projectId, name: 'Crawler' })).body.agent.id;
+  await call('POST', '/v1/agents', { projectId, name: 'Other' });
+  await call('PATCH', `/v1/agents/${agentId}`, { name: 'SEO crawler' });
+  await visitor.goto('/audit');
+  await page.getByLabel('Person').selectOption(email);
+  // The present name, also in the entry of the creation.
+  await page.getByRole('cell', { name: 'created agent SEO crawler' }).waitFor();
+  await page.getByRole('cell', { name: 'created agent Other' }).waitFor();
+  await page.getByRole('button', { name: 'only this: SEO crawler' }).first().click();
+  await page.getByRole('cell', { name: 'created agent Other' }).waitFor({ state: 'detached' });
+  const chips = page.getByRole('group', { name: 'Active filters' });
+  await chips.getByText(`By: ${email}`).waitFor();
+  await chips.getByText('Object: SEO crawler').waitFor();
+  await visitor.checkPage('audit-object');
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Export as CSV' }).click(),
+  ]);
+  const lines = readFileSync((await file.path())!, 'utf8')
+    .trim()
+    .split('\r\n');
+  expect(lines).toHaveLength(3); // head, create, update
+  await page.getByRole('link', { name: 'SEO crawler' }).first().click();
+  await page.getByRole('heading', { name: 'SEO crawler', level: 1 }).waitFor();
+});
+
 test('keeps audit filters in the URL and undoes them with the back button', async () => {
   const { visitor, email } = await dashboard().signUpOwner();
   const { page } = visitor;
   await visitor.gotoAndCheck('/audit', 'audit');
-  await page.getByRole('cell', { name: 'organization.create' }).waitFor();
+  await page.getByRole('cell', { name: /^created organization/ }).waitFor();
   await page.getByRole('button', { name: email }).first().click();
   await expect.poll(() => page.url()).toContain('actor=');
   await page.getByLabel('From').fill('2020-01-01');
   await expect.poll(() => page.url()).toContain('start=2020-01-01');
   await page.goBack();
   expect(await page.getByLabel('From').inputValue()).toBe('');
-  const actions = page.getByLabel('Action');
+  const actions = page.getByLabel('Action', { exact: true });
   await actions.selectOption('organization.create');
-  await page.getByRole('cell', { name: 'session.create' }).first().waitFor({ state: 'detached' });
-  await page.getByRole('cell', { name: 'organization.create' }).waitFor();
+  await page
+    .getByRole('cell', { name: /^created session/ })
+    .first()
+    .waitFor({ state: 'detached' });
+  await page.getByRole('cell', { name: /^created organization/ }).waitFor();
   await actions.selectOption('webhook.replay');
   await page.getByText('Nothing matches these filters').waitFor();
   await page.goBack();
-  await page.getByRole('cell', { name: 'organization.create' }).waitFor();
+  await page.getByRole('cell', { name: /^created organization/ }).waitFor();
   // A link with an unknown action shows that filter instead of looking unfiltered.
   await visitor.goto('/audit?action=nothing.such');
   await page.getByText('Nothing matches these filters').waitFor();
   expect(await actions.inputValue()).toBe('nothing.such');
   await page.getByRole('button', { name: 'Clear filters' }).first().click();
-  await page.getByRole('cell', { name: 'organization.create' }).waitFor();
+  await page.getByRole('cell', { name: /^created organization/ }).waitFor();
   const [file] = await Promise.all([
     page.waitForEvent('download'),
-    page.getByRole('link', { name: 'Export page as CSV' }).click(),
+    page.getByRole('button', { name: 'Export as CSV' }).click(),
   ]);
   expect(file.suggestedFilename()).toBe('audit.csv');
 });

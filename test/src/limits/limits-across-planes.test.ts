@@ -12,7 +12,7 @@ const noBudgets = { projectBudgetCents: null, orgBudgetCents: null };
 
 /** The wire form of the context of an agent with these limits. */
 function encodeAgentContext(own: Readonly<Record<string, number | null>>): IAgentContext {
-  const key = { id: 'key-1', orgId: 'org-1', scope: 'agent', expiresAtMs: null } as const;
+  const key = { id: 'key-1', runs: [], orgId: 'org-1', scope: 'agent', expiresAtMs: null } as const;
   const agent = {
     id: 'agent-1',
     spendMonth: '2026-11',

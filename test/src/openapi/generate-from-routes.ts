@@ -14,6 +14,8 @@ export async function generateDocumentFromRoutes(): Promise<OpenApiResult> {
   });
   const { app } = buildControlPlane(config, createLogger('control', 'silent'));
   try {
+    // Routes of a nested scope are declared only then.
+    await app.ready();
     return await generateOpenApiDocument(app.routeTable, await importSchemaModules(), config.version);
   } finally {
     await app.close();

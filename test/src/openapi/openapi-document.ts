@@ -122,7 +122,8 @@ const pascal = (id: string): string => id.charAt(0).toUpperCase() + id.slice(1);
 
 /** The route's schema with references to named schemas. */
 function describeOperation({ schema, access, tokens }: RouteEntry, schemas: SchemaRegistry) {
-  const { operationId, tags, summary, produces, params, querystring, body, response, description, security } = schema!;
+  const { operationId, tags, summary, consumes, produces, params, querystring, body, response, description, security } =
+    schema!;
   const name = pascal(operationId!);
   const answers = Object.entries((response ?? {}) as Record<string, object>).map(([status, answer]) => [
     status,
@@ -134,6 +135,7 @@ function describeOperation({ schema, access, tokens }: RouteEntry, schemas: Sche
     summary: summary!,
     description: [description, ACCESS_TEXTS[access]].filter(Boolean).join(' '),
     security: security ?? createSecurity(access, tokens),
+    ...(consumes === undefined ? {} : { consumes }),
     ...(produces === undefined ? {} : { produces }),
     ...(params === undefined ? {} : { params: schemas.inline(params) }),
     ...(querystring === undefined ? {} : { querystring: schemas.inline(querystring) }),

@@ -27,6 +27,8 @@ const EXEMPT_TABLES: Readonly<Record<string, string>> = {
   event_mail_recipients: 'goes with the membership',
   events: 'facts; webhooks and mails that would carry them are suspended',
   idempotency_keys: 'answers to a caller, who is authenticated again',
+  oauth_connects: 'ends within ten minutes, in the browser of a member',
+  oauth_grants: 'goes with its account or shared credential',
   minted_credentials: 'goes with its account or shared credential',
   month_spend: LEDGER_REASON,
   organization_deletions: 'the record of what was deleted, which owners of that time read',
@@ -49,6 +51,8 @@ const EXEMPT_TABLES: Readonly<Record<string, string>> = {
   usage_late: LEDGER_REASON,
   usage_late_hours: LEDGER_REASON,
   usage_records: LEDGER_REASON,
+  usage_tag_values: LEDGER_REASON,
+  usage_tags: LEDGER_REASON,
   webhook_deliveries: 'go with their endpoint',
   webhook_previous_secrets: 'goes with its endpoint',
 };

@@ -5,7 +5,7 @@ import { startOfUtcDay } from '@acg/controlplane/ledger/create-usage-day-partiti
 import { DailyRollups } from '@acg/controlplane/ledger/daily-rollups';
 import { LatencySketch } from '@acg/controlplane/ledger/latency-sketch';
 import { GROUPS_MAX } from '@acg/controlplane/reports/aggregates/group-series';
-import { GROUPS, type GroupBy } from '@acg/controlplane/reports/aggregates/schema';
+import { GROUPS } from '@acg/controlplane/reports/aggregates/schema';
 import { beforeAll, expect, test } from 'vitest';
 import { type Member, useControlPlane } from '../fixtures/control-plane.js';
 import { createIngest, insertAgent, newId, usageRecord } from '../ledger/usage-fixture.js';
@@ -140,6 +140,8 @@ const UNKNOWN_FIGURES = {
 };
 
 /** The expected values of a group of records. */
+type GroupBy = (typeof GROUPS)[number];
+
 const expectedFigures = (by: GroupBy, own: readonly Call[], refused: readonly RejectionCount[]) => {
   if (by === 'reason') return { ...UNKNOWN_FIGURES, rejectedRequests: sum(refused, ({ count }) => count) };
   if (by === 'status') return { ...UNKNOWN_FIGURES, requests: own.length };
@@ -345,7 +347,7 @@ test.each([
   ['export?period=7d&end=2026-01-01', 'give either period, or start and end, not both'],
   ['breakdown?by=model&thenBy=model', 'thenBy must be another dimension than by'],
   ['breakdown?by=status&thenBy=model', 'thenBy is not possible with by=status: leave it out'],
-  ['breakdown?by=error', 'by must be one of project, agent, provider, model, tool, key, status, reason'],
+  ['breakdown?by=error', 'by must be one of project, agent, provider, model, tool, key, status, reason, or tag:KEY'],
 ])('usage of a scope: %s is 400', async (path, error) => {
   const { status, body } = await owner.call('GET', `/v1/usage/${path}`);
   expect([status, body]).toEqual([400, { error }]);

@@ -6,7 +6,7 @@ import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-interface TokenRequest {
+export interface TokenRequest {
   readonly parameters: URLSearchParams;
   readonly authorization: string | null;
 }

@@ -69,6 +69,16 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
     summary: 'manage agents',
     load: async () => (await import('./resources/agents.js')).registerAgentCommands,
   },
+  budgets: {
+    topic: 'Agents and credentials',
+    summary: 'manage budgets per day, week, month and in total',
+    load: async () => (await import('./resources/budgets.js')).registerBudgetCommands,
+  },
+  limits: {
+    topic: 'Agents and credentials',
+    summary: 'replay recorded calls against other limits',
+    load: async () => (await import('./reports/limits.js')).registerLimitCommands,
+  },
   policy: {
     topic: 'Agents and credentials',
     summary: 'test what a policy allows',
@@ -78,6 +88,16 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
     topic: 'Agents and credentials',
     summary: 'manage gateway tokens',
     load: async () => (await import('./resources/keys.js')).registerKeyCommands,
+  },
+  runs: {
+    topic: 'Agents and credentials',
+    summary: 'manage runs: tasks with a budget and an end',
+    load: async () => (await import('./resources/runs.js')).registerRunsCommands,
+  },
+  'trust-rules': {
+    topic: 'Agents and credentials',
+    summary: 'let CI jobs and pods get gateway tokens without a secret',
+    load: async () => (await import('./resources/trust-rules.js')).registerTrustRuleCommands,
   },
   accounts: {
     topic: 'Agents and credentials',

@@ -37,9 +37,48 @@ export async function resolveGatewayUrl(run: Invocation): Promise<string> {
 
 /** Returns status and limits of the gateway token's agent. */
 export async function fetchSelf(gatewayUrl: string, token: string, signal?: AbortSignal): Promise<AgentSelf> {
+  const body = await callGateway<AgentSelf>(gatewayUrl, token, 'GET', '/v1/self', { signal });
+  if (body.agent !== undefined && body.providers !== undefined) return body as AgentSelf;
+  throw new CliError(EXIT_CODES.failed, `the gateway ${gatewayUrl} responds with 200: not a response of a gateway`);
+}
+
+/** Starts a run with a gateway token: a sub-run where the token is that of a run. */
+export async function startRunAsAgent(
+  gatewayUrl: string,
+  token: string,
+  fields: { readonly budgetCents: number; readonly expiresIn: number; readonly label?: string },
+): Promise<{ readonly secretKey: string; readonly run: { readonly id: string } }> {
+  const { secretKey, run } = await callGateway<{ secretKey: string; run: { id: string } }>(
+    gatewayUrl,
+    token,
+    'POST',
+    '/v1/runs',
+    { body: JSON.stringify(fields) },
+  );
+  if (secretKey !== undefined && run !== undefined) return { secretKey, run };
+  throw new CliError(EXIT_CODES.failed, `the gateway ${gatewayUrl} started no run`);
+}
+
+/** Ends the run of the token, or one below it. */
+export async function endRunAsAgent(gatewayUrl: string, token: string, id: string): Promise<void> {
+  await callGateway(gatewayUrl, token, 'DELETE', `/v1/runs/${encodeURIComponent(id)}`, {});
+}
+
+async function callGateway<Body>(
+  gatewayUrl: string,
+  token: string,
+  method: string,
+  path: string,
+  { body, signal }: { readonly body?: string; readonly signal?: AbortSignal | undefined },
+): Promise<Partial<Body>> {
   const timeout = AbortSignal.timeout(TIMEOUT_MS);
-  const response = await fetch(`${gatewayUrl}/v1/self`, {
-    headers: { authorization: `Bearer ${token}` },
+  const response = await fetch(`${gatewayUrl}${path}`, {
+    method,
+    headers: {
+      authorization: `Bearer ${token}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body }),
     redirect: 'error',
     signal: signal === undefined ? timeout : AbortSignal.any([timeout, signal]),
   }).catch((error: Error) => {
@@ -47,17 +86,15 @@ export async function fetchSelf(gatewayUrl: string, token: string, signal?: Abor
       hint: 'acg doctor',
     });
   });
-  const body = (await response.json().catch(() => ({}))) as Partial<AgentSelf> & { readonly error?: string };
-  if (response.ok && body.agent !== undefined && body.providers !== undefined) return body as AgentSelf;
+  const answer = (await response.json().catch(() => ({}))) as Partial<Body> & { readonly error?: string };
+  if (response.ok) return answer;
   const { status } = response;
   const exitCode =
     status === 401 ? EXIT_CODES.unauthenticated : status === 403 ? EXIT_CODES.forbidden : EXIT_CODES.failed;
   throw new CliError(
     exitCode,
-    `the gateway ${gatewayUrl} responds with ${status}: ${body.error ?? 'not a response of a gateway'}`,
-    {
-      status,
-    },
+    `the gateway ${gatewayUrl} responds with ${status}: ${answer.error ?? 'not a response of a gateway'}`,
+    { status },
   );
 }
 

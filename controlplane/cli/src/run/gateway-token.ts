@@ -2,17 +2,34 @@
 import { hostname } from 'node:os';
 import { findAgent, requireAgentName } from '../api/find-agent.js';
 import { createApiClient } from '../invocation/api-client-with-timeout-and-retry.js';
-import { GATEWAY_TOKEN } from '../invocation/data-plane-client.js';
+import { endRunAsAgent, GATEWAY_TOKEN, startRunAsAgent } from '../invocation/data-plane-client.js';
 import type { Invocation } from '../invocation/invocation.js';
 import { CliError, EXIT_CODES, toCliError, usage } from '../terminal/cli-error.js';
 
 export interface GatewayToken {
   readonly token: string;
-  readonly source: 'environment' | 'saved' | 'minted';
-  /** Null for a token from the environment, whose id is unknown. */
+  /** `exchanged`: for the token of the workload, by a trust rule. */
+  readonly source: 'environment' | 'saved' | 'minted' | 'exchanged';
+  /** Of the key, or of the run; null for a token from the environment or of an exchange, whose id is unknown. */
   readonly keyId: string | null;
+  /** The token is that of a run, which ends with the program. */
+  readonly isRun?: true;
   /** Id of the agent that the token must belong to; null for any agent. */
   readonly agentId: string | null;
+}
+
+/** A run that is started for the program. */
+export interface RunBudget {
+  readonly budgetCents: number;
+  readonly label: string | undefined;
+  readonly gatewayUrl: string;
+}
+
+interface TokenOptions {
+  readonly agent: string | undefined;
+  readonly ttlMs: number;
+  /** Null: the program gets a gateway token without a budget of its own. */
+  readonly budget?: RunBudget | null;
 }
 
 /** Time limit in ms: the user waits for it. */
@@ -24,10 +41,10 @@ const REVOKE_TIMEOUT_MS = 10_000;
  */
 export async function withGatewayToken<T>(
   run: Invocation,
-  { agent, ttlMs }: { readonly agent: string | undefined; readonly ttlMs: number },
+  { agent, ttlMs, budget = null }: TokenOptions,
   work: (token: GatewayToken) => Promise<T>,
 ): Promise<T> {
-  const token = await obtainGatewayToken(run, agent, ttlMs);
+  const token = await (budget === null ? obtainGatewayToken(run, agent, ttlMs) : startRun(run, agent, ttlMs, budget));
   try {
     return await work(token);
   } catch (error) {
@@ -50,6 +67,26 @@ async function obtainGatewayToken(run: Invocation, agent: string | undefined, tt
   return mintGatewayToken(run, id, ttlMs);
 }
 
+/** Starts a run; with a token from the environment, a sub-run of its run or a run of its agent. */
+async function startRun(
+  run: Invocation,
+  agent: string | undefined,
+  ttlMs: number,
+  { budgetCents, label, gatewayUrl }: RunBudget,
+): Promise<GatewayToken> {
+  const fields = { budgetCents, expiresIn: Math.ceil(ttlMs / 1_000), ...(label === undefined ? {} : { label }) };
+  const given = run.terminal.env.ACG_GATEWAY_TOKEN;
+  if (given !== undefined && given !== '') {
+    if (!GATEWAY_TOKEN.test(given)) throw usage('ACG_GATEWAY_TOKEN is no gateway token');
+    const started = await startRunAsAgent(gatewayUrl, given, fields);
+    return { token: started.secretKey, source: 'minted', keyId: started.run.id, agentId: null, isRun: true };
+  }
+  const { id } = await findAgent(run, requireAgentName(run, agent));
+  const client = await run.getClient();
+  const started = await client.post('/v1/runs', { body: { agentId: id, ...fields } });
+  return { token: started.secretKey, source: 'minted', keyId: started.run.id, agentId: id, isRun: true };
+}
+
 async function mintGatewayToken(run: Invocation, agentId: string, ttlMs: number): Promise<GatewayToken> {
   const client = await run.getClient();
   const name = `acg run on ${hostname().replaceAll(/[^\w.-]/g, '-') || 'unknown'}`.slice(0, 200);
@@ -67,14 +104,23 @@ async function mintGatewayToken(run: Invocation, agentId: string, ttlMs: number)
 }
 
 /** Revokes a token that was created for a run. A failure is reported; the token then expires on its own. */
-export async function revokeMintedToken(run: Invocation, { source, keyId }: GatewayToken): Promise<void> {
+export async function revokeMintedToken(
+  run: Invocation,
+  { source, keyId, isRun, token, agentId }: GatewayToken,
+  gatewayUrl: string,
+): Promise<void> {
   if (source !== 'minted' || keyId === null) return;
   try {
+    // Started with a gateway token: there may be no session.
+    if (isRun === true && agentId === null) return await endRunAsAgent(gatewayUrl, token, keyId);
     const client = createApiClient({ url: run.settings.url, token: run.token, timeoutMs: REVOKE_TIMEOUT_MS });
-    await client.delete('/v1/api-keys/{id}', { params: { path: { id: keyId } } });
+    const path = isRun === true ? '/v1/runs/{id}' : '/v1/api-keys/{id}';
+    await client.delete(path, { params: { path: { id: keyId } } });
   } catch (error) {
     const failure = toCliError(error);
     if (failure.exitCode === EXIT_CODES.notFound) return; // already revoked
-    run.printNote(`acg: the token could not be revoked (${failure.message}): acg keys revoke ${keyId}`);
+    run.printNote(
+      `acg: the token could not be revoked (${failure.message}): acg ${isRun === true ? 'runs end' : 'keys revoke'} ${keyId}`,
+    );
   }
 }

@@ -52,7 +52,7 @@ export async function prepareRun(
 }
 
 /**
- * The variables of each provider. A token from the environment comes without a session, so the variables of providers
+ * The variables of each provider. A token from the environment or of an exchange comes without a session, so the variables of providers
  * that this program does not know stay unset.
  */
 async function findVariables(
@@ -65,7 +65,7 @@ async function findVariables(
   const known = slugs.map((slug) => ({ slug, variables: custom.has(slug) ? null : knownVariablesOf(slug) }));
   const isAdded = ({ slug, variables }: UsedProvider): boolean =>
     variables === null && self.providers.some((provider) => provider.slug === slug && provider.builtIn === true);
-  if (source === 'environment' || !known.some(isAdded)) return known;
+  if (source === 'environment' || source === 'exchanged' || !known.some(isAdded)) return known;
   const client = await run.getClient();
   return Promise.all(
     known.map(async (one) => {
@@ -76,12 +76,12 @@ async function findVariables(
   );
 }
 
-/** A token from the environment may belong to another agent. */
+/** A token from the environment or of an exchange may belong to another agent. */
 function assertTokenAgent({ agent }: AgentSelf, wanted: string | undefined, { agentId, source }: GatewayToken): void {
   if (agentId !== null && agentId !== agent.id) throw usage(`the saved token is of the agent ${agent.slug}`);
-  if (source !== 'environment' || wanted === undefined) return;
+  if ((source !== 'environment' && source !== 'exchanged') || wanted === undefined) return;
   const isSame = isUuid(wanted)
     ? wanted.toLowerCase() === agent.id
     : wanted === agent.slug || wanted.toLowerCase() === agent.name.toLowerCase();
-  if (!isSame) throw usage(`ACG_GATEWAY_TOKEN is of the agent ${agent.slug}, not of ${wanted}`);
+  if (!isSame) throw usage(`the token is of the agent ${agent.slug}, not of ${wanted}`);
 }

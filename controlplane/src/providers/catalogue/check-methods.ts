@@ -1,7 +1,13 @@
 /** Rules of the methods of a provider definition that its schema cannot state. Pure. */
 import { listTemplateFields } from './credential-template.js';
 import { listInjectionTemplates, type Problem, type Report } from './definition-problem.js';
-import { listInjectedFields, listMethodFields, METHOD_MEMBER, splitEndpoint } from './mint-method.js';
+import {
+  listInjectedFields,
+  listMethodFields,
+  listTemplateFieldsOf,
+  METHOD_MEMBER,
+  splitEndpoint,
+} from './mint-method.js';
 import { MINTED_FIELDS, type MintMethod } from './mint-method-schema.js';
 import type { CredentialField, ProviderRules } from './provider-definition.js';
 import { isReservedHeader } from './reserved-headers.js';
@@ -49,42 +55,65 @@ function checkMethodFields(rules: Rules, method: MintMethod, place: string, repo
   });
 }
 
+type TokenMember = keyof MintMethod['token'];
+
+/** Members without which an exchange of the kind is impossible; client authentication comes on top. */
+const NEEDED: Readonly<Record<MintMethod['kind'], readonly TokenMember[]>> = {
+  oauth2_client_credentials: [],
+  oauth2_authorization_code: ['authorizationUrl'],
+  jwt_bearer: ['clientId', 'privateKey'],
+  aws_assume_role: ['clientId', 'clientSecret', 'role', 'region'],
+  entra: ['scope'],
+};
+const AUTHENTICATION = {
+  basic: ['clientId', 'clientSecret'],
+  post: ['clientId', 'clientSecret'],
+  private_key_jwt: ['clientId', 'privateKey'],
+  none: ['clientId'],
+} as const;
+
 function checkToken(rules: Rules, method: MintMethod, place: string, report: Report): void {
-  const fields = new Map<string, CredentialField>(listMethodFields(rules, method).map((field) => [field.name, field]));
-  const { token } = method;
-  const { parameters = {}, url, clientAuthentication = 'basic', ...others } = token;
-  const templates = [
-    url,
-    ...Object.values(parameters),
-    ...Object.values(others).filter((one) => typeof one === 'string'),
-  ];
-  for (const name of templates.flatMap(listTemplateFields)) {
+  const fields = new Map(listTemplateFieldsOf(rules, method).map((field) => [field.name, field]));
+  const { parameters = {}, authorizationParameters = {}, clientAuthentication = 'basic', ...others } = method.token;
+  const texts = Object.values(others).filter((one) => typeof one === 'string');
+  const templates = [...texts, ...Object.values(parameters), ...Object.values(authorizationParameters)];
+  for (const name of new Set(templates.flatMap(listTemplateFields))) {
     if (!fields.has(name)) report(`${place}/token`, `names the unknown field ${name}`);
   }
-  if (url.startsWith('{')) {
-    if (fields.get(url.slice(1, -1))?.kind !== 'url') report(`${place}/token/url`, 'must be a field of kind url');
-  } else {
-    for (const name of listTemplateFields(url))
-      if (fields.get(name)?.secret) report(`${place}/token/url`, `holds the secret ${name}`);
-    const { host } = splitEndpoint(url);
-    if (host.includes('{') && !FIXED_HOST_END.test(host.slice(host.lastIndexOf('}') + 1)))
-      report(`${place}/token/url`, 'must end in a fixed domain of the vendor, such as .example.com');
-    if (!URL.canParse(url.replaceAll(/\{[a-zA-Z0-9]+\}/g, 'x'))) report(`${place}/token/url`, 'is not a URL');
+  for (const member of ['url', 'authorizationUrl', 'revocationUrl'] as const) {
+    const url = method.token[member];
+    if (url !== undefined) checkEndpoint(fields, url, `${place}/token/${member}`, report);
   }
-  const needed: Record<typeof clientAuthentication, readonly (keyof typeof token)[]> = {
-    basic: ['clientId', 'clientSecret'],
-    post: ['clientId', 'clientSecret'],
-    private_key_jwt: ['clientId', 'privateKey'],
-  };
-  if (method.kind === 'oauth2_client_credentials') {
-    for (const member of needed[clientAuthentication]) {
-      if (token[member] === undefined) report(`${place}/token`, `needs ${member} for ${clientAuthentication}`);
-    }
+  const authenticates = method.kind !== 'jwt_bearer' && method.kind !== 'aws_assume_role';
+  const needed = [...NEEDED[method.kind], ...(authenticates ? AUTHENTICATION[clientAuthentication] : [])];
+  for (const member of needed) {
+    if (method.token[member] === undefined) report(`${place}/token`, `needs ${member}`);
   }
 }
 
+function checkEndpoint(
+  fields: ReadonlyMap<string, CredentialField>,
+  url: string,
+  pointer: string,
+  report: Report,
+): void {
+  if (url.startsWith('{')) {
+    if (fields.get(url.slice(1, -1))?.kind !== 'url') report(pointer, 'must be a field of kind url');
+    return;
+  }
+  for (const name of listTemplateFields(url)) if (fields.get(name)?.secret) report(pointer, `holds the secret ${name}`);
+  const { host } = splitEndpoint(url);
+  if (host.includes('{') && !FIXED_HOST_END.test(host.slice(host.lastIndexOf('}') + 1)))
+    report(pointer, 'must end in a fixed domain of the vendor, such as .example.com');
+  if (!URL.canParse(url.replaceAll(/\{[a-zA-Z0-9]+\}/g, 'x'))) report(pointer, 'is not a URL');
+}
+
 function checkInject(rules: Rules, method: MintMethod, place: string, report: Report): void {
-  const own = new Set(method.fields.filter(({ secret }) => secret).map(({ name }) => name));
+  const own = new Set(
+    listTemplateFieldsOf(rules, method).flatMap(({ name, secret }) =>
+      secret && !method.uses?.includes(name) ? name : [],
+    ),
+  );
   const fields = new Map(listInjectedFields(rules, method).map((field) => [field.name, field]));
   method.inject.forEach((rule, i) => {
     const pointer = `${place}/inject/${i}`;

@@ -11,7 +11,7 @@ const QUERY_NAME = '^[A-Za-z0-9._~$[\\]-]{1,100}$';
 export const PRINTABLE = '^[\\x20-\\x7e]+$';
 const HTTPS_URL = '^https://[\\x21-\\x7e]+$';
 
-export const FIELD_KINDS = ['text', 'url', 'region', 'private_key'] as const;
+export const FIELD_KINDS = ['text', 'url', 'region', 'private_key', 'google_key'] as const;
 
 export const oneOf = <T extends readonly string[]>(values: T, description?: string) =>
   Type.Unsafe<T[number]>({ type: 'string', enum: values, ...(description === undefined ? {} : { description }) });
@@ -36,7 +36,10 @@ export const Field = Type.Object(
     secret: Type.Boolean({ description: 'Hidden in forms and masked in responses.' }),
     required: Type.Boolean(),
     kind: Type.Optional(
-      oneOf(FIELD_KINDS, 'text (default), url (the address of a tenant), region or private_key (PEM).'),
+      oneOf(
+        FIELD_KINDS,
+        'text (default), url (the address of a tenant), region, private_key (PEM) or google_key (JSON of a service account, as clientEmail, privateKey and privateKeyId).',
+      ),
     ),
     values: Type.Optional(Type.Array(text(100), { minItems: 1, maxItems: 200, uniqueItems: true })),
     pattern: Type.Optional(text(500, 'RE2 syntax, with ^ and $.')),

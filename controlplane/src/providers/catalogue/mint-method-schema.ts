@@ -2,34 +2,71 @@
 import { type Static, Type } from 'typebox';
 import { closed, Field, FieldName, Injection, oneOf, Reference, template, text } from './definition-parts.js';
 
-const MINT_KINDS = ['oauth2_client_credentials'] as const;
+const MINT_KINDS = [
+  'oauth2_client_credentials',
+  'oauth2_authorization_code',
+  'jwt_bearer',
+  'aws_assume_role',
+  'entra',
+] as const;
 type MintKind = (typeof MINT_KINDS)[number];
 /** Fields of a minted credential that `inject` may name, by kind. */
 export const MINTED_FIELDS: Readonly<Record<MintKind, readonly string[]>> = {
   oauth2_client_credentials: ['accessToken'],
+  oauth2_authorization_code: ['accessToken'],
+  jwt_bearer: ['accessToken'],
+  aws_assume_role: ['accessKeyId', 'secretAccessKey', 'sessionToken'],
+  entra: ['accessToken'],
 };
+
+const endpointUrl = { maxLength: 500, pattern: '^(?:https?://[^\\s?#@\\\\]+|\\{[a-z][A-Za-z0-9]*\\})$' } as const;
+const PARAMETER_NAME = '^[a-zA-Z_][\\w.-]{0,40}$';
 
 const TokenRequest = Type.Object(
   {
     url: Type.String({
-      maxLength: 500,
-      pattern: '^(?:https?://[^\\s?#@\\\\]+|\\{[a-z][A-Za-z0-9]*\\})$',
+      ...endpointUrl,
       description: 'The token endpoint: an https URL, whose host and path may hold fields, or one field of kind url.',
     }),
     clientAuthentication: Type.Optional(
       oneOf(
-        ['basic', 'post', 'private_key_jwt'] as const,
+        ['basic', 'post', 'private_key_jwt', 'none'] as const,
         'How the client authenticates (OpenID Connect Core §9): basic by default.',
       ),
     ),
-    clientId: Type.Optional(template('Client id.')),
-    clientSecret: Type.Optional(template('Client secret, for basic and post.')),
+    clientId: Type.Optional(template('Client id, issuer of a bearer assertion, or access key id of AWS.')),
+    clientSecret: Type.Optional(template('Client secret, for basic and post, or secret access key of AWS.')),
     privateKey: Type.Optional(template('Key that signs assertions, a field of kind private_key.')),
     keyId: Type.Optional(template('`kid` of the assertions; left out where a field of it is missing.')),
     audience: Type.Optional(template('`aud` of the assertion; the token endpoint by default.')),
+    subject: Type.Optional(template('`sub` of a bearer assertion.')),
+    scopeInAssertion: Type.Optional(Type.Boolean({ description: 'The scope is a claim of the assertion (Google).' })),
+    role: Type.Optional(template('ARN of the role, for AWS.')),
+    region: Type.Optional(template('Region of the endpoint, for AWS.')),
+    authorizationUrl: Type.Optional(Type.String({ ...endpointUrl, description: 'Where a person agrees; as url.' })),
+    authorizationParameters: Type.Optional(
+      Type.Record(
+        Type.String({ pattern: PARAMETER_NAME }),
+        template('Further parameter of the authorization request.'),
+        {
+          ...closed,
+          maxProperties: 10,
+        },
+      ),
+    ),
+    issuer: Type.Optional(template('`iss` that the answer to an authorization request must have (RFC 9207).')),
+    revocationUrl: Type.Optional(
+      Type.String({ ...endpointUrl, description: 'Where a grant is revoked (RFC 7009); as url.' }),
+    ),
+    rotation: Type.Optional(
+      oneOf(
+        ['none', 'grace', 'strict'] as const,
+        'Refresh tokens stay (default), are replaced, or end the grant when a former one is used again.',
+      ),
+    ),
     scope: Type.Optional(template('Requested scopes; left out where a field of it is missing.')),
     parameters: Type.Optional(
-      Type.Record(Type.String({ pattern: '^[a-zA-Z_][\\w.-]{0,40}$' }), template('Further parameter.'), {
+      Type.Record(Type.String({ pattern: PARAMETER_NAME }), template('Further parameter.'), {
         ...closed,
         maxProperties: 10,
       }),

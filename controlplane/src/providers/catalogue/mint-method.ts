@@ -33,10 +33,21 @@ export function listMethodFields({ credentials: { fields } }: MethodRules, metho
   return [...method.fields, ...fields.filter(({ name }) => used.includes(name))];
 }
 
+/** What the JSON key of a Google service account becomes; every other member of it, URLs above all, is ignored. */
+const GOOGLE_KEY_FIELDS: readonly CredentialField[] = [
+  { name: 'clientEmail', label: 'Client e-mail', secret: false, required: true },
+  { name: 'privateKey', label: 'Private key', secret: true, required: true },
+  { name: 'privateKeyId', label: 'Key id', secret: false, required: true },
+];
+
+/** Fields that templates of the method may name. */
+export const listTemplateFieldsOf = (rules: MethodRules, method: MintMethod): CredentialField[] =>
+  listMethodFields(rules, method).flatMap((field) => (field.kind === 'google_key' ? GOOGLE_KEY_FIELDS : [field]));
+
 /** Fields that `inject` of the method may name: those of the account, and what is minted. */
 export function listInjectedFields(rules: MethodRules, method: MintMethod): CredentialField[] {
   const minted = MINTED_FIELDS[method.kind].map((name) => ({ name, label: name, secret: true, required: true }));
-  return [...listMethodFields(rules, method), ...minted];
+  return [...listTemplateFieldsOf(rules, method), ...minted];
 }
 
 /** `https://host` and the path of an endpoint that is not a whole field. */

@@ -2,12 +2,12 @@
  * Validates the credentials object of an account. Each error names the field and the expected form; no error contains a
  * value.
  */
-import { createPrivateKey } from 'node:crypto';
 import { InvalidInput } from '../../domain/errors.js';
 import { type Credentials, isHostPart, listTemplateFields } from './credential-template.js';
 import { MATCHED_CHARS_MAX, matchesLinearRegex } from './linear-regex.js';
 import { listMethodFields, METHOD_MEMBER, splitEndpoint } from './mint-method.js';
 import type { MintMethod } from './mint-method-schema.js';
+import { parseGoogleKey, parsePrivateKey } from './parse-private-key.js';
 import type { CredentialField, ProviderRules } from './provider-definition.js';
 
 /** A secret is masked in responses, so it must be long enough not to occur there by chance. */
@@ -43,7 +43,8 @@ export function parseCredentials(
       if (field.required) throw new InvalidInput(`credentials.${field.name} is required: ${allowed(fields)}`);
       continue;
     }
-    credentials[field.name] = parseField(field, value, hostParts.has(field.name));
+    if (field.kind === 'google_key') Object.assign(credentials, parseGoogleKey(`credentials.${field.name}`, value));
+    else credentials[field.name] = parseField(field, value, hostParts.has(field.name));
   }
   return credentials;
 }
@@ -98,29 +99,6 @@ function parseField(field: CredentialField, value: unknown, isPartOfHost: boolea
     throw new InvalidInput(`${name} must look like ${field.looksLike}`);
   }
   return value;
-}
-
-const PEM_CHARS_MAX = 16_384;
-/** Bits; a shorter RSA key is not secure (NIST SP 800-131A). */
-const RSA_BITS_MIN = 2_048;
-
-/** A key in PEM form, as base64 of PKCS #8, which has no spaces. A stored value passes again. */
-function parsePrivateKey(name: string, value: string): string {
-  if (value.length > PEM_CHARS_MAX) throw new InvalidInput(`${name} must have at most ${PEM_CHARS_MAX} characters`);
-  try {
-    const key = value.includes('-----')
-      ? createPrivateKey(value)
-      : createPrivateKey({ key: Buffer.from(value, 'base64'), format: 'der', type: 'pkcs8' });
-    const { modulusLength = RSA_BITS_MIN, namedCurve = 'prime256v1' } = key.asymmetricKeyDetails ?? {};
-    const isUsable = key.asymmetricKeyType === 'rsa' || key.asymmetricKeyType === 'ec';
-    if (isUsable && modulusLength >= RSA_BITS_MIN && namedCurve === 'prime256v1')
-      return key.export({ format: 'der', type: 'pkcs8' }).toString('base64');
-  } catch {
-    // The error of the library may quote the key.
-  }
-  throw new InvalidInput(
-    `${name} must be a private key in PEM form, without a passphrase: RSA of 2048 bits or more, or EC P-256`,
-  );
 }
 
 function allowed(fields: readonly CredentialField[]): string {

@@ -138,6 +138,14 @@ export class Provider {
     return url === null ? null : { url, tenantGiven: !this.isBuiltIn || method.token.url.startsWith('{') };
   }
 
+  /** Where grants are revoked; null: the provider has no such endpoint, or the operator replaced its token endpoint. */
+  revocationEndpoint(method: MintMethod, credentials: Credentials): TokenEndpoint | null {
+    const { revocationUrl } = method.token;
+    if (revocationUrl === undefined || this.#tokenUrls.has(method.name)) return null;
+    const url = renderEndpoint(revocationUrl, credentials);
+    return url === null ? null : { url, tenantGiven: !this.isBuiltIn || revocationUrl.startsWith('{') };
+  }
+
   /** Usage format of each call; the first match counts. Without `calls`: every call. */
   usageFormats(origin: string): readonly { readonly calls: readonly string[] | null; readonly format: UsageFormat }[] {
     const { usage } = this.rules;

@@ -1,4 +1,5 @@
 /** How lists show a provider. */
+import { listMethodFields } from '../catalogue/mint-method.js';
 import type { Provider } from '../catalogue/provider.js';
 import type { CredentialField, ProviderFile } from '../catalogue/provider-definition.js';
 import type { CustomProviderRow } from './custom-provider-store.js';
@@ -15,6 +16,16 @@ export const presentFields = (fields: readonly CredentialField[]): CredentialFie
     hint: hint ?? null,
     looksLike: looksLike ?? null,
     values: values ?? null,
+  }));
+
+export const presentMethods = (provider: Provider) =>
+  (provider.rules.credentials.methods ?? []).map((method) => ({
+    name: method.name,
+    label: method.label,
+    hint: method.hint ?? null,
+    kind: method.kind,
+    docs: method.docs ?? null,
+    fields: presentFields(listMethodFields(provider.rules, method)),
   }));
 
 export const presentFacts = (provider: Provider): ProviderFactsView => ({
@@ -46,6 +57,7 @@ const present = (provider: Provider) => ({
   usageFormat: provider.mainUsageFormat === 'none' ? null : provider.mainUsageFormat,
   sensitivePaths: (provider.rules.sensitive ?? []).map(({ call }) => call),
   credentialFields: presentFields(provider.credentialFields),
+  methods: presentMethods(provider),
   ...presentFacts(provider),
 });
 

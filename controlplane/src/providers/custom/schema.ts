@@ -46,6 +46,18 @@ const CredentialFieldView = Type.Object({
   }),
 });
 export type CredentialFieldView = Static<typeof CredentialFieldView>;
+export const MintMethods = Type.Array(
+  Type.Object({
+    name: Type.String({ description: 'Accounts state it as `method` in their credentials.' }),
+    label: Type.String(),
+    hint: Type.Unsafe<string | null>(nullable),
+    kind: Type.String(),
+    docs: Type.Unsafe<string | null>(nullable),
+    fields: Type.Array(CredentialFieldView),
+  }),
+  { description: 'Ways in which the gateway mints the credential, instead of credentialFields.' },
+);
+
 export const CredentialFields = Type.Array(CredentialFieldView, {
   description: 'The fields of `credentials` of its accounts; empty: no credentials.',
 });
@@ -86,6 +98,7 @@ export const ListedProvider = Type.Object({
   usageFormat: Type.Unsafe<string | null>(nullable),
   sensitivePaths: Type.Array(Type.String(), { description: 'Calls that are rejected unless the account allows them.' }),
   credentialFields: CredentialFields,
+  methods: MintMethods,
   ...ProviderFacts,
   definition: Type.Unsafe<TenantDefinition | null>({
     type: ['object', 'null'],
@@ -151,6 +164,10 @@ export const EXAMPLES = {
   sensitivePaths: ['POST /v1/keys/**'],
   builtIn: false,
   'CustomProviderInput.authPrefix': undefined,
+  'methods.hint': 'An OAuth application with the redirect URI of the gateway.',
+  'methods.docs': 'https://docs.example.com/oauth',
+  'fields.looksLike': null,
+  'fields.values': null,
   'credentialFields.looksLike': 'sk- and at least 20 characters',
   'credentialFields.values': null,
   docs: 'https://platform.openai.com/docs/api-reference',

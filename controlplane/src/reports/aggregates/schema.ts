@@ -4,7 +4,7 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { PageQuery, PageReply } from '../../http/limit-offset-pagination.js';
 import { Day, Uuid } from '../../http/schema.js';
 import { LogRecord } from '../log-record/log-schema.js';
-import { DIMENSIONS } from '../query/rollup-selection.js';
+import { DIMENSIONS, TAG_DIMENSION_PATTERN, type TagDimension } from '../query/rollup-selection.js';
 import { BREAKDOWN_SORTS } from '../query/rollup-store.js';
 import { INTERVALS, PERIODS } from '../query/time-range.js';
 
@@ -141,8 +141,14 @@ const scopeFields = { projectId: Type.Optional(Uuid), agentId: Type.Optional(Uui
 export const ScopeQuery = Type.Object(scopeFields);
 export type ScopeQuery = Static<typeof ScopeQuery>;
 export const GROUPS = [...DIMENSIONS, 'status', 'reason'] as const;
-export type GroupBy = (typeof GROUPS)[number];
-const AnyGroup = Type.Enum([...GROUPS]);
+export type GroupBy = (typeof GROUPS)[number] | TagDimension;
+const AnyGroup = Type.Unsafe<GroupBy>({
+  type: 'string',
+  pattern: `^(?:${GROUPS.join('|')}|${TAG_DIMENSION_PATTERN})$`,
+  description: `One of ${GROUPS.join(', ')}, or tag: and the key of a tag, such as tag:customer.`,
+  examples: ['model', 'tag:customer'],
+  'x-refused': `must be one of ${GROUPS.join(', ')}, or tag:KEY`,
+});
 export const ScopeSeriesQuery = Type.Object({
   ...scopeFields,
   interval: Type.Optional(AnyInterval),

@@ -12,7 +12,7 @@ import { utcMonthOf } from '../../ledger/usage-aggregation.js';
 import { addSums, presentSums, ZERO_SUMS } from '../query/add-and-format-usage-sums.js';
 import { centsFromNanos, percentage, projectSpend, usdFromNanos } from '../query/money-and-forecast.js';
 import type { QueryConcurrencyLimiter } from '../query/query-concurrency-limiter.js';
-import type { Dimension, UsageScope } from '../query/rollup-selection.js';
+import { type Dimension, isTagDimension, type UsageScope } from '../query/rollup-selection.js';
 import * as store from '../query/rollup-store.js';
 import {
   bucketStarts,
@@ -72,7 +72,10 @@ export class ScopeReports {
   async timeseries(actor: Actor, query: ScopeSeriesQuery): Promise<ScopeSeries> {
     const { groupBy } = query;
     const { scope, range } = this.#resolveQuery(actor, query);
-    const interval = query.interval ?? defaultInterval(range);
+    const isByTag = groupBy !== undefined && isTagDimension(groupBy);
+    const interval = query.interval ?? (isByTag ? 'day' : defaultInterval(range));
+    if (isByTag && interval !== 'day')
+      throw new InvalidInput('groupBy=tag:… needs interval=day: tags are summed by day');
     const starts =
       groupBy === undefined ? bucketStarts(range, interval) : bucketStarts(range, interval, GROUPED_BUCKETS_MAX);
     const [sums, rejections, groups] = await this.#runInScope(scope, (tx) =>
@@ -176,6 +179,8 @@ async function breakdownRows(
   page: Page,
 ): Promise<PartOfBreakdown> {
   const { thenBy = null, compare, sort = 'costUsd', order = 'desc' } = query;
+  if (thenBy !== null && isTagDimension(dimension))
+    throw new InvalidInput('thenBy is not possible with by=tag:…: tags are summed by themselves');
   if (thenBy === dimension) throw new InvalidInput('thenBy must be another dimension than by');
   const previous = compare === undefined ? null : previousRange(range);
   const found = await store.sumBreakdown(tx, scope, range, { dimension, thenBy, previous, sort, order, ...page });

@@ -34,8 +34,8 @@ export async function selectAgentLogPage(
     select counted, log from (select count(*) as counted from hits) c left join (
       select s.*, row.log from shown s cross join lateral ( -- lateral: 50 lookups instead of a join over all days
         select ${sql.unsafe(JSON_ROW_SQL)}::json as log
-          from usage_records u
-         where u.org_id = ${filter.orgId} and u.started_at = s.started_at and u.id = s.id limit 1) row
+          from usage_records r
+         where r.org_id = ${filter.orgId} and r.started_at = s.started_at and r.id = s.id limit 1) row
     ) r on true
      order by started_at desc, id desc`;
   return { logs: rows.flatMap(({ log }) => log ?? []), counted: rows[0]!.counted };

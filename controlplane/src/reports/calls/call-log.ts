@@ -80,5 +80,8 @@ function parseFilter({ orgId, token }: Actor, query: CallsQuery): CallFilter {
     statusClasses: statuses.filter((status) => status.endsWith('xx')).map((status) => Number(status[0])),
     minCostNanos: minCost === undefined ? null : Math.round(minCost * NANOS_PER_CENT),
     search: search === '' ? null : replaceNul(search),
+    tag: query.tag ?? null,
+    runId: query.runId ?? null,
+    wouldReject: query.wouldReject ?? false,
   };
 }

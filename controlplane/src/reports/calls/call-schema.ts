@@ -1,4 +1,5 @@
 /** Schemas of the calls of an organization (docs/contract.md#usage). */
+import { TAG_PATTERN } from '@acg/base/budget-rows';
 import { type Static, Type } from 'typebox';
 import { PageQuery, PageReply } from '../../http/limit-offset-pagination.js';
 import { Timestamp, Uuid } from '../../http/schema.js';
@@ -30,6 +31,13 @@ export const CallsQuery = Type.Object({
   ),
   search: Type.Optional(
     Type.String({ maxLength: 200, description: 'Part of the path, model, error or request id. Case-insensitive.' }),
+  ),
+  tag: Type.Optional(
+    Type.String({ pattern: TAG_PATTERN, maxLength: 97, description: 'Only calls with this tag: key=value.' }),
+  ),
+  runId: Type.Optional(Uuid),
+  wouldReject: Type.Optional(
+    Type.Boolean({ description: 'true: only calls that a limit in audit mode would have rejected.' }),
   ),
   startTime: Type.Optional(TimestampParam()),
   endTime: Type.Optional(TimestampParam()),

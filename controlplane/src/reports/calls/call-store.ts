@@ -20,6 +20,11 @@ export interface CallFilter {
   readonly statusClasses: readonly number[];
   readonly minCostNanos: number | null;
   readonly search: string | null;
+  /** `key=value`. */
+  readonly tag: string | null;
+  readonly runId: string | null;
+  /** Only calls that a limit in audit mode would have rejected. */
+  readonly wouldReject: boolean;
 }
 
 /** True if every record of the organization or agent matches. */
@@ -30,7 +35,10 @@ export const isUnfiltered = (filter: CallFilter): boolean =>
   filter.model === null &&
   filter.statuses.length + filter.statusClasses.length === 0 &&
   filter.minCostNanos === null &&
-  filter.search === null;
+  filter.search === null &&
+  filter.tag === null &&
+  filter.runId === null &&
+  !filter.wouldReject;
 
 /** Position of a record in the sort order, as text in Postgres format. */
 export interface RecordPosition {
@@ -107,7 +115,8 @@ function rangeCondition(tx: Tx, { orgId, agentId }: CallFilter, { range, after }
 }
 
 function filterCondition(tx: Tx, filter: CallFilter) {
-  const { projectId, keyId, provider, model, statuses, statusClasses, minCostNanos, search } = filter;
+  const { projectId, keyId, provider, model, statuses, statusClasses, minCostNanos, search, tag, runId, wouldReject } =
+    filter;
   return tx`true
     ${projectId === null ? tx`` : tx`and ${projectCondition(tx, projectId)}`}
     ${keyId === null ? tx`` : tx`and key_id = ${keyId}`}
@@ -120,7 +129,10 @@ function filterCondition(tx: Tx, filter: CallFilter) {
       status = any(${[...statuses]}::integer[]) or status / 100 = any(${[...statusClasses]}::integer[]))`
     }
     ${minCostNanos === null ? tx`` : tx`and cost_nanos >= ${minCostNanos}`}
-    ${search === null ? tx`` : tx`and ${tx.unsafe(SEARCH_EXPRESSION)} ilike ${containsPattern(search)}`}`;
+    ${search === null ? tx`` : tx`and ${tx.unsafe(SEARCH_EXPRESSION)} ilike ${containsPattern(search)}`}
+    ${tag === null ? tx`` : tx`and strpos(',' || tags || ',', ${`,${tag},`}) > 0`}
+    ${runId === null ? tx`` : tx`and run_id = ${runId}`}
+    ${wouldReject ? tx`and would_reject <> ''` : tx``}`;
 }
 
 /** Records sent without a project belong to the current project of their agent. */
@@ -145,7 +157,7 @@ export async function loadCallsAt(tx: Tx, orgId: string, positions: readonly Rec
        select r.*, ${tx.unsafe(JSON_ROW_SQL)}::json as log
          from usage_records r where r.org_id = ${orgId} and r.started_at = f.started_at and r.id = f.id limit 1) u
       left join lateral (select * from agents x where x.id = u.agent_id and x.org_id = ${orgId}) a on true
-      left join lateral (select * from api_keys x where x.id = u.key_id and x.org_id = ${orgId}) k on true
+      left join lateral (select * from key_names x where x.id = u.key_id and x.org_id = ${orgId}) k on true
       left join lateral (
         select * from projects x where x.id = coalesce(u.project_id, a.project_id) and x.org_id = ${orgId}) p on true
      order by f.n`;

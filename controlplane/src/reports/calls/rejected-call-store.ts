@@ -23,7 +23,7 @@ export async function selectRejectedCalls(tx: Tx, filter: RejectedCallFilter, pa
       from (select * from rejected_calls r where ${condition(tx, filter)}
              order by rejected_at desc, id desc limit ${page.limit} offset ${page.offset}) r
       left join agents a on a.id = r.agent_id and a.org_id = r.org_id
-      left join api_keys k on k.id = r.key_id and k.org_id = r.org_id
+      left join key_names k on k.id = r.key_id and k.org_id = r.org_id
      order by r.rejected_at desc, r.id desc`;
   return rows.map((row) => ({ ...row, rejectedAt: row.rejectedAt.toISOString() }));
 }

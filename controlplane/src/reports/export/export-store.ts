@@ -46,7 +46,7 @@ export async function selectExportBatch(
   const [row] = await sql`
     select count(*)::text, min(started_at)::text, (array_agg(id order by started_at, id))[1]::text,
            string_agg(line, ${separator} order by started_at desc, id desc)
-      from (select started_at, id, case when ${inProject} then ${sql.unsafe(line)} end as line from usage_records
+      from (select started_at, id, case when ${inProject} then ${sql.unsafe(line)} end as line from usage_records r
              where ${scopeCondition(sql, { ...scope, projectId: null })} and started_at >= ${new Date(range.fromMs)} and ${upperBound}
              order by started_at desc, id desc limit ${limit}) run`.raw();
   const [records, startedAt, id, lines] = row as unknown as readonly (Uint8Array | null)[];

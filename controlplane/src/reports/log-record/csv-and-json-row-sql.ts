@@ -1,5 +1,5 @@
 /**
- * SQL expressions that format a row of `usage_records` as a line of CSV or JSON. Postgres formats the lines, because
+ * SQL expressions that format a row `r` of `usage_records` as a line of CSV or JSON. Postgres formats the lines, because
  * formatting a million records in this process costs 17 s of CPU and 110 to 130 MiB (2026-11), for any batch size. The
  * fields and their order are those of /logs.
  *

@@ -25,13 +25,21 @@ export const LogRecord = Type.Object(
 );
 export type LogRecord = Static<typeof LogRecord>;
 
-/** Expressions over a row of `usage_records`, where a field is not the column of its name in snake case. */
+/** The current name of a row of the record's own organization; `''`: deleted. */
+const nameOf = (table: string, idColumn: string): string =>
+  `coalesce((select n.name from ${table} n where n.id = r.${idColumn} and n.org_id = r.org_id), '')`;
+
+/** Expressions over a row `r` of `usage_records`, where a field is not the column of its name in snake case. */
 const SQL_BY_FIELD: { readonly [Name in LogFieldName]?: string } = {
   requestId: 'id',
   createdAt: `to_char(started_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
   tokensIn: 'tokens_in_uncached + tokens_cache_read + tokens_cache_write',
   costCents: 'trim_scale(cost_nanos * 0.0000001)',
   statedCostCents: 'trim_scale(stated_cost_nanos * 0.0000001)',
+  runId: `coalesce(run_id::text, '')`,
+  agentName: nameOf('agents', 'agent_id'),
+  projectName: nameOf('projects', 'project_id'),
+  keyName: nameOf('api_keys', 'key_id'),
 };
 
 export const logFieldSql = (name: LogFieldName): string =>

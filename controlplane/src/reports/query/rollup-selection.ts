@@ -12,7 +12,14 @@ import { TOOL_PREFIX } from '../../ledger/usage-aggregation.js';
 import type { Interval, TimeRange } from './time-range.js';
 
 export const DIMENSIONS = ['project', 'agent', 'provider', 'model', 'tool', 'key'] as const;
-export type Dimension = (typeof DIMENSIONS)[number];
+export type StoredDimension = (typeof DIMENSIONS)[number];
+/** `tag:customer`: the values of the tag `customer` (ledger/tag-rollups.ts). */
+export type TagDimension = `tag:${string}`;
+export type Dimension = StoredDimension | TagDimension;
+export const TAG_DIMENSION_PATTERN = 'tag:[a-z0-9_]{1,32}';
+const TAG_DIMENSION_PREFIX = 'tag:';
+export const isTagDimension = (dimension: string): dimension is TagDimension =>
+  dimension.startsWith(TAG_DIMENSION_PREFIX);
 
 /** Scope of a report: an organization, one of its projects, or some of its agents. */
 export interface UsageScope {
@@ -27,7 +34,7 @@ const modelOf = (column: string): string => `case when ${column} like '${TOOL_PR
 const toolOf = (column: string): string =>
   `case when ${column} like '${TOOL_PREFIX}%' then substr(${column}, ${TOOL_PREFIX.length + 1}) else '' end`;
 
-const DIMENSION_EXPRESSIONS: Readonly<Record<Dimension, string>> = {
+const DIMENSION_EXPRESSIONS: Readonly<Record<StoredDimension, string>> = {
   project: 'project_id::text',
   agent: 'agent_id::text',
   provider: 'provider_slug',
@@ -39,10 +46,21 @@ const SUM_COLUMNS = 'requests, errors, tokens_in, tokens_out, cost_nanos, durati
 
 /** Rows of (hour, value, sums, sketch). Only projects and providers have sketches, unless the scope names agents. */
 export function rollupsByDimension(sql: Sql | Tx, scope: UsageScope, range: TimeRange, dimension: Dimension) {
+  if (isTagDimension(dimension)) return tagRollups(sql, scope, range, dimension);
   const columns = sql.unsafe(`${DIMENSION_EXPRESSIONS[dimension]} as value, ${SUM_COLUMNS}`);
   const byDimension = dimensionRollups(sql, scope, dimension);
   if (byDimension === null) return rollupsInRange(sql, scope, range, sql`usage_daily d where`, columns, null);
   return rollupsInRange(sql, scope, range, sql`usage_daily_by d where ${byDimension.of}`, columns, byDimension);
+}
+
+/** Tags are summed by day: the days that the range touches. They have no sketches. */
+function tagRollups(sql: Sql | Tx, scope: UsageScope, { fromMs, toMs }: TimeRange, dimension: TagDimension) {
+  const key = dimension.slice(TAG_DIMENSION_PREFIX.length);
+  return sql`(
+    select day::timestamp at time zone 'UTC' as hour, value, requests, errors, tokens_in, tokens_out, cost_nanos, duration_ms_sum,
+           ''::bytea as latency_sketch
+      from usage_tags where ${scopeCondition(sql, scope)} and key = ${key}
+       and day >= ${new Date(fromMs).toISOString().slice(0, 10)}::date and day <= ${new Date(toMs - 1).toISOString().slice(0, 10)}::date)`;
 }
 
 /** Rows of (hour, value, then_value, sums, sketch) by two dimensions; no sketch has a meaning here. */
@@ -50,8 +68,8 @@ export function rollupsByTwoDimensions(
   sql: Sql | Tx,
   scope: UsageScope,
   range: TimeRange,
-  dimension: Dimension,
-  then: Dimension,
+  dimension: StoredDimension,
+  then: StoredDimension,
 ) {
   const columns = sql.unsafe(
     `${DIMENSION_EXPRESSIONS[dimension]} as value, ${DIMENSION_EXPRESSIONS[then]} as then_value, ${SUM_COLUMNS}`,
@@ -67,14 +85,18 @@ interface DimensionRollups {
 }
 
 /** Null if the scope names agents: there are no such rollups for them. */
-function dimensionRollups(sql: Sql | Tx, { agentIds }: UsageScope, dimension: Dimension): DimensionRollups | null {
+function dimensionRollups(
+  sql: Sql | Tx,
+  { agentIds }: UsageScope,
+  dimension: StoredDimension,
+): DimensionRollups | null {
   if (agentIds !== null) return null;
   const [stored, value] = STORED_DIMENSIONS[dimension] ?? [dimension, 'value'];
   return { columns: sql.unsafe(`${value} as value, ${SUM_COLUMNS}`), of: sql`dimension = ${stored} and` };
 }
 
 /** The stored dimension that holds another one, and the expression for its value. */
-const STORED_DIMENSIONS: Readonly<Partial<Record<Dimension, readonly [stored: string, value: string]>>> = {
+const STORED_DIMENSIONS: Readonly<Partial<Record<StoredDimension, readonly [stored: string, value: string]>>> = {
   project: ['provider', 'project_id::text'],
   model: ['model', modelOf('value')],
   tool: ['model', toolOf('value')],
@@ -88,6 +110,7 @@ export function rollupsByBucket(
   interval: Interval,
   dimension: Dimension,
 ) {
+  if (isTagDimension(dimension)) return tagRollups(sql, scope, range, dimension);
   if (interval === 'day') return rollupsByDimension(sql, scope, range, dimension);
   const columns = sql.unsafe(`${DIMENSION_EXPRESSIONS[dimension]} as value, ${SUM_COLUMNS}`);
   const [from, to] = [sql`${new Date(range.fromMs)}::timestamptz`, sql`${new Date(range.toMs)}::timestamptz`];

@@ -5,10 +5,12 @@ import type { ListResult, Page } from '../../http/limit-offset-pagination.js';
 import type { UsageSums } from './add-and-format-usage-sums.js';
 import {
   type Dimension,
+  isTagDimension,
   rollupsByAgentAndProvider,
   rollupsByBucket,
   rollupsByDimension,
   rollupsByTwoDimensions,
+  type StoredDimension,
   scopeCondition,
   type UsageScope,
 } from './rollup-selection.js';
@@ -115,7 +117,7 @@ export const BREAKDOWN_SORTS = {
 interface BreakdownOptions extends Page {
   readonly dimension: Dimension;
   /** The second dimension; null: by one. */
-  readonly thenBy: Dimension | null;
+  readonly thenBy: StoredDimension | null;
   /** Null: without the previous period. */
   readonly previous: TimeRange | null;
   readonly sort: keyof typeof BREAKDOWN_SORTS;
@@ -155,7 +157,7 @@ export async function sumBreakdown(
   { dimension, thenBy, previous, sort, order, limit, offset }: BreakdownOptions,
 ): Promise<BreakdownResult> {
   const rollups = (of: TimeRange) =>
-    thenBy === null
+    thenBy === null || isTagDimension(dimension)
       ? tx`(select d.*, ''::text as then_value from ${rollupsByDimension(tx, scope, of, dimension)} d)`
       : rollupsByTwoDimensions(tx, scope, of, dimension, thenBy);
   const earlier =
@@ -209,10 +211,13 @@ export function nameExpression(
   dimension: Dimension,
   column: 'value' | 'then_value' = 'value',
 ) {
-  const table = { project: 'projects', agent: 'agents', key: 'api_keys', provider: null, model: null, tool: null }[
-    dimension
-  ];
-  if (table === null) return sql`null`;
+  const tables: { readonly [dimension in Dimension]?: string } = {
+    project: 'projects',
+    agent: 'agents',
+    key: 'key_names',
+  };
+  const table = tables[dimension];
+  if (table === undefined) return sql`null`;
   return sql`(select n.name from ${sql(table)} n where n.id = s.${sql(column)}::uuid and n.org_id = ${orgId})`;
 }
 

@@ -233,6 +233,7 @@ export class ProxyFixture {
     const found = (hash: string): Lookup =>
       hash === tokenHash ? this.lookup : { context: null, rejection: 'unknown_token' };
     return {
+      callRuns: () => Promise.reject(new Error('no control plane')),
       options: {
         headerBytesMax: 16_384,
         headerCountMax: 80,

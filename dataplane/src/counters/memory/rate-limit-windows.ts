@@ -1,8 +1,9 @@
 /** All rate-limit windows of one agent and provider in memory: sliding RPM window, fixed windows and token windows. */
+
+import { SlidingWindowLog } from '@acg/base/rate-windows/sliding-window-log';
+import { TokenUsageWindow } from '@acg/base/rate-windows/token-usage-window';
 import type { AgentLimits } from '../../limits/agent-limits.js';
 import { FIXED_ROWS, RPM_ROW, TOKEN_ROWS, type WindowLengthsMs, windowLengthUs } from '../../limits/limit-table.js';
-import { SlidingWindowLog } from './sliding-window-log.js';
-import { TokenUsageWindow } from './token-usage-window.js';
 
 interface FixedWindow {
   readonly lengthUs: number;

@@ -24,7 +24,7 @@ async function signUpUser({ plane }: ExampleContext): Promise<{ email: string; t
 }
 
 /** A browser session of the member, in addition to its token session. */
-async function createBrowserSession(plane: TestControlPlane, member: Member): Promise<Record<string, string>> {
+export async function createBrowserSession(plane: TestControlPlane, member: Member): Promise<Record<string, string>> {
   const { secret, hash } = createCookieSecret();
   await plane.database.sql`
     insert into sessions (id, user_id, org_id, kind, secret_hash, ip, user_agent, expires_at)

@@ -5,10 +5,13 @@
 import type { ApiResponse } from '../../fixtures/api-call.js';
 import type { Member } from '../../fixtures/control-plane.js';
 import { BILLING_EXAMPLES } from './billing.js';
+import { CONNECTION_EXAMPLES } from './connections.js';
 import { EVENT_EXAMPLES } from './events.js';
 import { IDENTITY_EXAMPLES } from './identity.js';
 import { PROVISIONING_EXAMPLES } from './provisioning.js';
 import type { ExampleCall, Examples, RouteExample } from './route-example.js';
+import { RUN_EXAMPLES } from './runs.js';
+import { TRUST_RULE_EXAMPLES } from './trust-rules.js';
 import { USAGE_EXAMPLES } from './usage.js';
 
 export const EXAMPLES: Examples = {
@@ -17,6 +20,9 @@ export const EXAMPLES: Examples = {
   ...EVENT_EXAMPLES,
   ...USAGE_EXAMPLES,
   ...BILLING_EXAMPLES,
+  ...RUN_EXAMPLES,
+  ...TRUST_RULE_EXAMPLES,
+  ...CONNECTION_EXAMPLES,
 };
 
 interface RouteKey {

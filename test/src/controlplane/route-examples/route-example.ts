@@ -33,6 +33,8 @@ export interface RouteExample {
   readonly otherProject?: 200;
   /** Why a write leaves no audit entry. Without a reason, an entry is required. */
   readonly unaudited?: string;
+  /** Errors have the form of RFC 6749: a code in `error`, the text in `error_description`. */
+  readonly oauthErrors?: true;
   /** Field → status of a call with a foreign id in it, where that is not 404. */
   readonly foreign?: Readonly<Record<string, number>>;
 }

@@ -15,6 +15,17 @@ export const USAGE_EXAMPLES: Examples = {
     prepare: () => ({ body: { day: '2026-01-12' } }),
     unaudited: 'nothing of an organization changes',
   },
+  'POST /v1/limits/replay': {
+    prepare: async (context) => ({
+      body: {
+        agentIds: [await agentId(context)],
+        from: '2026-01-12T00:00:00Z',
+        to: '2026-01-13T00:00:00Z',
+        limits: { rpmLimit: 30, budgets: [{ window: 'day', cents: 500 }] },
+      },
+    }),
+    unaudited: 'changes nothing',
+  },
   'GET /v1/usage/summary': { otherProject: 200, prepare: async () => ({}) },
   'GET /v1/usage/timeseries': { otherProject: 200, prepare: async () => ({}) },
   'GET /v1/usage/breakdown': { otherProject: 200, prepare: async () => ({ query: { by: 'model' } }) },

@@ -31,6 +31,9 @@ interface LogOptions extends PageOptions {
   readonly model?: string;
   readonly status?: string;
   readonly search?: string;
+  readonly tag?: string;
+  readonly run?: string;
+  readonly wouldReject?: true;
   readonly since?: string;
   readonly before?: string;
   readonly refused?: true;
@@ -49,6 +52,9 @@ export function registerLogCommand(command: Command, { begin }: ProgramInterface
     .option('--model <model>', 'only this one')
     .option('--status <status>', 'a status or a class, e.g. 429 or 4xx')
     .option('--search <text>', 'part of path, model or error')
+    .option('--tag <key=value>', 'only calls with this tag')
+    .option('--run <id>', 'only calls of this run')
+    .option('--would-reject', 'only calls that a limit in audit mode would have rejected')
     .option('--since <span>', 'at most so old, e.g. 10m')
     .option('--before <time>', 'only those that began before, ISO 8601')
     .addOption(
@@ -57,6 +63,9 @@ export function registerLogCommand(command: Command, { begin }: ProgramInterface
         'model',
         'status',
         'search',
+        'tag',
+        'run',
+        'wouldReject',
       ]),
     )
     .action(async (options: LogOptions) => {
@@ -71,6 +80,9 @@ export function registerLogCommand(command: Command, { begin }: ProgramInterface
         model,
         status,
         search,
+        tag: options.tag,
+        runId: options.run,
+        wouldReject: options.wouldReject,
       });
       const sinceMs = since === undefined ? null : Date.now() - parseDuration(since, '--since');
       const times = omitUndefined({
@@ -98,8 +110,8 @@ export function registerLogCommand(command: Command, { begin }: ProgramInterface
 }
 
 /** Rejected calls have neither a model nor a recorded path; provider and status of a rejection are not counted. */
-const hasRejections = ({ provider, model, status, search, before }: LogOptions): boolean =>
-  [provider, model, status, search, before].every((option) => option === undefined);
+const hasRejections = ({ provider, model, status, search, before, tag, run, wouldReject }: LogOptions): boolean =>
+  [provider, model, status, search, before, tag, run, wouldReject].every((option) => option === undefined);
 
 interface FollowOptions {
   readonly sinceMs: number | null;

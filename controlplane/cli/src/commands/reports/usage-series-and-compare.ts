@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander';
 import { findAgentId } from '../../api/find-agent.js';
 import { omitUndefined } from '../../api/omit-undefined.js';
 import type { ProgramInterface } from '../../invocation/program-interface-for-commands.js';
-import { buildUsageScopeQuery, type DIMENSIONS, type UsageScopeOptions } from '../../options/usage-scope-options.js';
+import { buildUsageScopeQuery, type UsageScopeOptions } from '../../options/usage-scope-options.js';
 import { usage } from '../../terminal/cli-error.js';
 import {
   formatBar,
@@ -17,7 +17,7 @@ import {
 const BAR_WIDTH_COLUMNS = 20;
 
 interface UsageGroupOptions extends UsageScopeOptions {
-  readonly by?: (typeof DIMENSIONS)[number];
+  readonly by?: string;
 }
 
 /** A figure that does not exist for a group is null. */

@@ -12,6 +12,7 @@ import {
 import {
   addUsageScopeOptions,
   buildUsageScopeQuery,
+  byOption,
   DIMENSIONS,
   type UsageScopeOptions,
 } from '../../options/usage-scope-options.js';
@@ -32,14 +33,14 @@ type SecondDimension = Exclude<(typeof DIMENSIONS)[number], 'status' | 'reason'>
 const SECOND_DIMENSIONS = DIMENSIONS.filter(isSecond);
 
 interface UsageOptions extends UsageScopeOptions, PageOptions {
-  readonly by?: (typeof DIMENSIONS)[number];
+  readonly by?: string;
   readonly thenBy?: SecondDimension;
   readonly compare?: boolean;
 }
 
 export function registerUsageCommands(group: Command, tree: ProgramInterface): void {
   addPageOptions(addUsageScopeOptions(group))
-    .addOption(new Option('--by <what>', 'broken down').choices(DIMENSIONS))
+    .addOption(byOption())
     .addOption(new Option('--then-by <what>', 'and by a second one, with --by').choices(SECOND_DIMENSIONS))
     .option('--compare', 'with the change from the previous period, with --by')
     .action(async (options: UsageOptions) => {
@@ -89,7 +90,7 @@ async function printSummary(run: Invocation, options: UsageScopeOptions): Promis
 
 const BAR_WIDTH_COLUMNS = 20;
 
-async function printBreakdown(run: Invocation, options: UsageOptions, by: (typeof DIMENSIONS)[number]): Promise<void> {
+async function printBreakdown(run: Invocation, options: UsageOptions, by: string): Promise<void> {
   const query = { ...(await buildUsageScopeQuery(run, options)), by, ...toPageQuery(options) };
   const { thenBy, compare } = options;
   const extra = {

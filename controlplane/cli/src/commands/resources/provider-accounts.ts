@@ -76,6 +76,14 @@ export const registerAccountCommands = commandGroup(
   }),
   registerToolsCommand,
   operationCommand({
+    name: 'disconnect',
+    description: 'forget what a person granted at the provider, and revoke it there',
+    operation: 'POST /v1/providers/accounts/{id}/disconnect',
+    target: ACCOUNT,
+    confirm: ({ text, at }) => `Disconnect ${text} ${at}?`,
+    print: (run, _response, { found }) => run.printSuccess(`${found.providerSlug} is disconnected`),
+  }),
+  operationCommand({
     name: 'set',
     description: 'change its permissions',
     operation: 'PATCH /v1/providers/accounts/{id}',

@@ -84,6 +84,14 @@ export const registerCredentialCommands = commandGroup(
     after: (_run, result, { found }) => assertCredentialAccepted(found.name, result),
   }),
   operationCommand({
+    name: 'disconnect',
+    description: 'forget what a person granted at the provider, and revoke it there',
+    operation: 'POST /v1/credentials/{id}/disconnect',
+    target: CREDENTIAL,
+    confirm: ({ found, at }) => `Disconnect ${found.name} ${at}?`,
+    print: (run, _response, { found }) => run.printSuccess(`${found.name} is disconnected`),
+  }),
+  operationCommand({
     name: 'rename',
     description: 'rename it',
     operation: 'PATCH /v1/credentials/{id}',

@@ -22,7 +22,7 @@ export function registerEnvCommand(command: Command, { begin }: ProgramInterface
       const { token, plan } = await withGatewayToken(run, { agent: options.agent, ttlMs }, async (candidate) => ({
         token: candidate,
         plan: await prepareRun(run, options, { token: candidate, gatewayUrl }).catch(async (error: unknown) => {
-          await revokeMintedToken(run, candidate);
+          await revokeMintedToken(run, candidate, gatewayUrl);
           throw error;
         }),
       }));

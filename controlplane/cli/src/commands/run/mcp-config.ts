@@ -43,7 +43,7 @@ export function registerMcpCommands(command: Command, program: ProgramInterface)
         try {
           return listMcpServers(await fetchSelf(gatewayUrl, token.token), gatewayUrl, options.providers);
         } finally {
-          await revokeMintedToken(run, token);
+          await revokeMintedToken(run, token, gatewayUrl);
         }
       });
       const { client } = options;

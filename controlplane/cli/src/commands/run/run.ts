@@ -6,18 +6,27 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { resolveGatewayUrl } from '../../invocation/data-plane-client.js';
 import type { Invocation } from '../../invocation/invocation.js';
 import type { ProgramInterface } from '../../invocation/program-interface-for-commands.js';
-import { appendValue, parseList, parsePair } from '../../options/page-options-and-value-parsers.js';
+import {
+  appendValue,
+  parseDollarsAsCents,
+  parseList,
+  parsePair,
+} from '../../options/page-options-and-value-parsers.js';
 import { parseDuration } from '../../options/parse-duration.js';
 import { runChild, SignalForwarder, signalExitCode } from '../../run/child-process.js';
-import { type GatewayToken, revokeMintedToken, withGatewayToken } from '../../run/gateway-token.js';
+import { type TrustRuleOptions, WorkloadGatewayToken } from '../../run/exchange-workload-token.js';
+import { type GatewayToken, type RunBudget, revokeMintedToken, withGatewayToken } from '../../run/gateway-token.js';
 import { MCP_CLIENTS, type McpClient } from '../../run/mcp-client-config.js';
 import { prepareRun, type RunPlanOptions } from '../../run/prepare-run.js';
 import { usage } from '../../terminal/cli-error.js';
 import { formatDuration } from '../../terminal/format-numbers-and-times.js';
 import { listMcpServers, writeMcpConfigOfRun } from './mcp-config.js';
 
-export interface RunOptions extends RunPlanOptions {
+export interface RunOptions extends RunPlanOptions, TrustRuleOptions {
   readonly ttl: string;
+  readonly budget?: number;
+  readonly for?: string;
+  readonly label?: string;
   readonly shell?: string;
   readonly mcpClient?: McpClient;
 }
@@ -41,6 +50,12 @@ export function registerRunCommand(command: Command, { begin, setExitCode: exit 
   addRunOptions(command)
     .argument('[command...]', 'after --')
     .usage('--agent <agent> [options] -- <command> [arguments…]')
+    .option('--budget <usd>', 'what the program may spend: it gets a run with this hard budget', parseDollarsAsCents)
+    .option('--for <span>', 'with --budget: how long the run lasts at most, 1m to 30d; --ttl, if left out')
+    .option('--label <text>', 'with --budget: what the run is for')
+    .option('--trust-rule <id>', 'exchange the token of this CI job, pod or workload for a gateway token')
+    .option('--token-file <path>', 'with --trust-rule: the file that holds that token')
+    .option('--audience <audience>', 'with --trust-rule: the audience of the rule, if --url is not the gateway’s own')
     .addOption(
       new Option('--mcp-client <client>', 'first write its configuration here, as mcp config does').choices(
         MCP_CLIENTS,
@@ -50,12 +65,14 @@ export function registerRunCommand(command: Command, { begin, setExitCode: exit 
     .action(async (words: readonly string[], options: RunOptions) => {
       const run = begin();
       const [file, ...args] = resolveCommand(words, options.shell, run.terminal.platform);
-      const ttlMs = parseDuration(options.ttl, '--ttl');
+      const ttlMs =
+        options.for === undefined ? parseDuration(options.ttl, '--ttl') : parseDuration(options.for, '--for');
       const gatewayUrl = await resolveGatewayUrl(run);
+      const budget = readRunBudget(options, gatewayUrl);
       const signals = new SignalForwarder();
       try {
         exit(
-          await withRevokedToken(run, options, ttlMs, signals, async (token) => {
+          await withRevokedToken(run, options, { ttlMs, budget, gatewayUrl }, signals, async (token) => {
             const plan = await prepareRun(run, options, { token, gatewayUrl, signal: signals.abortSignal });
             if (signals.receivedSignal !== null) return signalExitCode(signals.receivedSignal);
             if (options.mcpClient !== undefined)
@@ -74,21 +91,45 @@ export function registerRunCommand(command: Command, { begin, setExitCode: exit 
     });
 }
 
-/** Revokes a token that was created for `work` in every case. */
-function withRevokedToken(
+/** Revokes a token that was created for `work` in every case, and renews one of an exchange meanwhile. */
+async function withRevokedToken(
   run: Invocation,
-  { agent }: RunOptions,
-  ttlMs: number,
+  options: RunOptions,
+  {
+    ttlMs,
+    budget,
+    gatewayUrl,
+  }: { readonly ttlMs: number; readonly budget: RunBudget | null; readonly gatewayUrl: string },
   signals: SignalForwarder,
   work: (token: GatewayToken) => Promise<number>,
 ): Promise<number> {
-  return withGatewayToken(run, { agent, ttlMs }, async (token) => {
+  const { agent, trustRule } = options;
+  if (trustRule !== undefined) {
+    if (budget !== null)
+      throw usage('--budget and --trust-rule exclude each other', 'start the run inside: acg run --budget');
+    const exchanged = await WorkloadGatewayToken.obtain(run, trustRule, options);
+    exchanged.startRenewing();
+    try {
+      return signals.receivedSignal === null ? await work(exchanged.token) : signalExitCode(signals.receivedSignal);
+    } finally {
+      exchanged.stopRenewing();
+    }
+  }
+  if (options.tokenFile !== undefined || options.audience !== undefined)
+    throw usage('--token-file and --audience need --trust-rule');
+  return withGatewayToken(run, { agent, ttlMs, budget }, async (token) => {
     try {
       return signals.receivedSignal === null ? await work(token) : signalExitCode(signals.receivedSignal);
     } finally {
-      await revokeMintedToken(run, token);
+      await revokeMintedToken(run, token, gatewayUrl);
     }
   });
+}
+
+function readRunBudget({ budget, label, for: span }: RunOptions, gatewayUrl: string): RunBudget | null {
+  if (budget !== undefined) return { budgetCents: budget, label, gatewayUrl };
+  if (span !== undefined || label !== undefined) throw usage('--for and --label need --budget');
+  return null;
 }
 
 function resolveCommand(

@@ -1,9 +1,11 @@
 /** The Limits tab of an agent: budget, alert thresholds and rate limits. */
 import { AGENT_LIMITS, RATE_LIMITS, type RateLimit } from '@acg/base/limit-definitions';
-import { Card, Group, NumberInput, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { Button, Card, Group, NumberInput, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { useForm } from '@mantine/form';
+import { useState } from 'react';
 import { useFormDraft } from '../../api/form-drafts-across-sign-in.js';
 import { useMissingRoleReason } from '../../api/session.js';
+import { BudgetRowsSection } from '../../components/budgets/budget-rows-section.js';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
 import { showToast } from '../../components/feedback/toast.js';
 import { BudgetAmountInput } from '../../components/forms/budget-amount-input.js';
@@ -11,8 +13,10 @@ import { BudgetThresholdInput, validateThresholds } from '../../components/forms
 import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
 import { dollarInputToCents } from '../../format/format.js';
 import { type Agent, useUpdateAgent } from '../../resources/agent-account-and-key-hooks.js';
+import { AuditModeCard } from './audit-mode-card.js';
 import { describeRateLimitFields } from './describe-rate-limit-fields.js';
 import { changedEnforcement, ENFORCEMENT_LABELS, EnforcementFields, enforcementInputs } from './enforcement-fields.js';
+import { ReplayDialog } from './replay-dialog.js';
 
 const CENTS = 100;
 const numberOrNull = (value: number | string): number | null => (typeof value === 'number' ? value : null);
@@ -29,6 +33,8 @@ const mapRateLimits = <T,>(createValue: (row: RateLimit) => T) =>
 
 export function LimitsTab({ agent }: { readonly agent: Agent }) {
   const change = useUpdateAgent(agent.id);
+  const saveBudgets = useUpdateAgent(agent.id);
+  const [replays, setReplays] = useState(false);
   const readOnly = useMissingRoleReason('admin') !== null;
   const [draft, saveDraft] = useFormDraft(`limits of ${agent.id}`, {
     budget: agent.budgetCentsMonthly === null ? ('' as number | string) : agent.budgetCentsMonthly / CENTS,
@@ -62,55 +68,65 @@ export function LimitsTab({ agent }: { readonly agent: Agent }) {
   const numbers = { min: 0, hideControls: true, readOnly, thousandSeparator: ',' };
   const errors = formErrors(change.error, LABELS);
   return (
-    <form onSubmit={save}>
-      <Card maw={760}>
-        <Stack gap="lg">
-          {errors.formError}
-          <div>
-            <Title order={2}>Budget</Title>
-            <Text size="sm" c="dimmed">
-              Calls over the budget are rejected until the end of the month (UTC).
-            </Text>
-          </div>
-          <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="md">
-            <BudgetAmountInput
-              label="Monthly budget (USD)"
-              readOnly={readOnly}
-              {...form.getInputProps('budget')}
-              error={errors.fieldError('budgetCentsMonthly')}
-            />
-            <BudgetThresholdInput
-              readOnly={readOnly}
-              {...form.getInputProps('thresholds')}
-              error={form.errors.thresholds ?? errors.fieldError('usageThresholds')}
-            />
-          </SimpleGrid>
-          <EnforcementFields readOnly={readOnly} form={form} errors={errors} />
-          <div>
-            <Title order={2}>Rate limits</Title>
-            <Text size="sm" c="dimmed">
-              {describeRateLimitFields(RATE_LIMITS)}
-            </Text>
-          </div>
-          <SimpleGrid cols={{ base: 1, sm: 3 }} spacing="md">
-            {RATE_LIMITS.map(({ field, label, default: fallback }) => (
-              <NumberInput
-                key={field}
-                label={label}
-                {...(fallback === null ? { placeholder: 'No limit' } : {})}
-                {...numbers}
-                {...form.getInputProps(field)}
-                error={errors.fieldError(field)}
+    <Stack gap="lg">
+      <form onSubmit={save}>
+        <Card maw={760}>
+          <Stack gap="lg">
+            {errors.formError}
+            <div>
+              <Title order={2}>Budget</Title>
+              <Text size="sm" c="dimmed">
+                Calls over the budget are rejected until the end of the month (UTC).
+              </Text>
+            </div>
+            <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="md">
+              <BudgetAmountInput
+                label="Monthly budget (USD)"
+                readOnly={readOnly}
+                {...form.getInputProps('budget')}
+                error={errors.fieldError('budgetCentsMonthly')}
               />
-            ))}
-          </SimpleGrid>
-          <Group justify="flex-end">
-            <RoleGuardedButton requiredRole="admin" type="submit" loading={change.isPending}>
-              Save limits
-            </RoleGuardedButton>
-          </Group>
-        </Stack>
-      </Card>
-    </form>
+              <BudgetThresholdInput
+                readOnly={readOnly}
+                {...form.getInputProps('thresholds')}
+                error={form.errors.thresholds ?? errors.fieldError('usageThresholds')}
+              />
+            </SimpleGrid>
+            <EnforcementFields readOnly={readOnly} form={form} errors={errors} />
+            <div>
+              <Title order={2}>Rate limits</Title>
+              <Text size="sm" c="dimmed">
+                {describeRateLimitFields(RATE_LIMITS)}
+              </Text>
+            </div>
+            <SimpleGrid cols={{ base: 1, sm: 3 }} spacing="md">
+              {RATE_LIMITS.map(({ field, label, default: fallback }) => (
+                <NumberInput
+                  key={field}
+                  label={label}
+                  {...(fallback === null ? { placeholder: 'No limit' } : {})}
+                  {...numbers}
+                  {...form.getInputProps(field)}
+                  error={errors.fieldError(field)}
+                />
+              ))}
+            </SimpleGrid>
+            <Group justify="flex-end">
+              <RoleGuardedButton requiredRole="admin" type="submit" loading={change.isPending}>
+                Save limits
+              </RoleGuardedButton>
+            </Group>
+          </Stack>
+        </Card>
+      </form>
+      <BudgetRowsSection rows={agent.budgets} save={(budgets) => saveBudgets.mutateAsync({ budgets })} />
+      <AuditModeCard agent={agent} />
+      <div>
+        <Button variant="default" onClick={() => setReplays(true)}>
+          Replay limits
+        </Button>
+      </div>
+      {replays && <ReplayDialog agent={agent} onClose={() => setReplays(false)} />}
+    </Stack>
   );
 }

@@ -9,8 +9,9 @@ export function auditEntriesToCsv(entries: readonly AuditEntry[]): string {
     action,
     target.type,
     target.id,
+    target.name,
     ip,
     JSON.stringify(changes),
   ]);
-  return toCsv(['at', 'actor', 'action', 'targetType', 'targetId', 'ip', 'changes'], rows);
+  return toCsv(['at', 'actor', 'action', 'targetType', 'targetId', 'targetName', 'ip', 'changes'], rows);
 }

@@ -1,17 +1,30 @@
 /** The Audit page: who changed what, and from which address. */
 import { AUDIT_ACTIONS } from '@acg/base/audit-actions';
-import { Anchor, Button, Code, Group, NativeSelect, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { Anchor, Button, Group, NativeSelect, Text, TextInput } from '@mantine/core';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
+import { api } from '../../api/api-client.js';
 import { useMissingRoleReason } from '../../api/session.js';
 import { EmptyState } from '../../components/feedback/empty-state.js';
 import { RelativeTime } from '../../components/feedback/relative-time.js';
+import { showErrorToast, showToast } from '../../components/feedback/toast.js';
 import { DateRangeInputs } from '../../components/forms/date-range-inputs.js';
 import { PageHeader } from '../../components/layout/page-header.js';
 import { DataTable } from '../../components/tables/data-table.js';
+import { FilterChips } from '../../components/tables/filter-chips.js';
+import { saveCsv } from '../../format/csv.js';
+import { formatCount } from '../../format/format.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
 import { auditEntriesToCsv } from './audit-csv.js';
-import { type AuditEntry, DEFAULT_AUDIT_FILTERS, fetchAuditEntries, PAGE_SIZE } from './fetch-audit-entries.js';
+import { EntrySentence, nameOfTarget } from './describe-entry.js';
+import {
+  type AuditEntry,
+  DEFAULT_AUDIT_FILTERS,
+  EXPORTED_MAX,
+  fetchAllAuditEntries,
+  fetchAuditEntries,
+  PAGE_SIZE,
+} from './fetch-audit-entries.js';
 import { FieldChanges } from './field-changes.js';
 
 const actorName = (actor: AuditEntry['actor']): string =>
@@ -38,7 +51,39 @@ export function AuditPage() {
 
 function AuditTrail() {
   const { values, set, clear, isFiltered } = useUrlState(DEFAULT_AUDIT_FILTERS);
+  const members = useQuery({
+    queryKey: ['members', 'all'],
+    queryFn: async () => (await api.get('/v1/members', { params: { query: { limit: 100 } } })).members,
+    staleTime: 60_000,
+  });
   const entries = useQuery({ queryKey: ['audit', values], queryFn: () => fetchAuditEntries(values) });
+  const exportAll = useMutation({
+    mutationFn: () => fetchAllAuditEntries(values),
+    onSuccess: ({ entries: all, isComplete }) => {
+      saveCsv('audit.csv', auditEntriesToCsv(all));
+      if (!isComplete)
+        showToast(`The file has the newest ${formatCount(EXPORTED_MAX)} entries. Export the rest by days.`);
+    },
+    onError: showErrorToast,
+  });
+  const listed = entries.data?.entries ?? [];
+  const person = members.data?.find(({ userId }) => userId === values.actor);
+  const actorInList = listed.find(({ actor }) => actorId(actor) === values.actor)?.actor;
+  const target = listed.find((entry) => entry.target.id === values.target);
+  const chips = [
+    values.search !== '' && { text: `Contains: ${values.search}`, onRemove: () => set({ search: '' }) },
+    values.action !== '' && { text: `Action: ${values.action}`, onRemove: () => set({ action: '' }) },
+    values.actor !== '' && {
+      text: `By: ${person?.email ?? (actorInList === undefined ? values.actor.slice(-8) : actorName(actorInList))}`,
+      onRemove: () => set({ actor: '' }),
+    },
+    values.target !== '' && {
+      text: `Object: ${(target === undefined ? null : nameOfTarget(target)) ?? values.target.slice(-8)}`,
+      onRemove: () => set({ target: '' }),
+    },
+    values.start !== '' && { text: `From ${values.start}`, onRemove: () => set({ start: '' }) },
+    values.end !== '' && { text: `To ${values.end}`, onRemove: () => set({ end: '' }) },
+  ].filter((chip) => chip !== false);
   return (
     <>
       <PageHeader
@@ -47,16 +92,37 @@ function AuditTrail() {
         actions={
           <Button
             variant="default"
-            component="a"
             leftSection={<Download size={14} aria-hidden />}
-            href={`data:text/csv;charset=utf-8,${encodeURIComponent(auditEntriesToCsv(entries.data?.entries ?? []))}`}
-            download="audit.csv"
+            loading={exportAll.isPending}
+            onClick={() => exportAll.mutate()}
+            title="All entries of these filters, not only this page"
           >
-            Export page as CSV
+            Export as CSV
           </Button>
         }
       />
       <Group gap="sm" mb="md" align="flex-end" className="acg-filters">
+        <TextInput
+          label="Search"
+          placeholder="E-mail, action, object id or IP address"
+          flex="1 1 220px"
+          value={values.search}
+          onChange={(event) => set({ search: event.currentTarget.value }, { replace: true })}
+        />
+        <NativeSelect
+          label="Person"
+          data={[
+            { value: '', label: 'Any person' },
+            ...(members.data ?? []).flatMap(({ userId, email }) =>
+              userId === null ? [] : [{ value: userId, label: email }],
+            ),
+            ...(values.actor === '' || person !== undefined
+              ? []
+              : [{ value: values.actor, label: values.actor.slice(-8) }]),
+          ]}
+          value={values.actor}
+          onChange={(event) => set({ actor: event.currentTarget.value })}
+        />
         <NativeSelect
           label="Action"
           data={actionOptions(values.action)}
@@ -64,17 +130,8 @@ function AuditTrail() {
           onChange={(event) => set({ action: event.currentTarget.value })}
         />
         <DateRangeInputs start={values.start} end={values.end} onChange={set} />
-        {values.actor !== '' && (
-          <Button variant="default" onClick={() => set({ actor: '' })}>
-            All actors
-          </Button>
-        )}
-        {isFiltered && (
-          <Button variant="subtle" onClick={clear}>
-            Clear filters
-          </Button>
-        )}
       </Group>
+      <FilterChips chips={chips} onClear={clear} />
       <DataTable
         label="Changes"
         query={entries}
@@ -110,13 +167,20 @@ function AuditTrail() {
               </Anchor>
             ),
           },
-          { header: 'Action', cell: ({ action }) => <Code>{action}</Code> },
+          { header: 'What', cell: (entry) => <EntrySentence entry={entry} /> },
           {
-            header: 'Target',
-            cell: ({ target }) => (
-              <Text size="sm" span title={target.id}>
-                {target.type.replaceAll('_', ' ')} <Code>{target.id.slice(0, 8)}</Code>
-              </Text>
+            header: 'History',
+            cell: (entry) => (
+              <Anchor
+                component="button"
+                type="button"
+                size="sm"
+                underline="always"
+                aria-label={`only this: ${nameOfTarget(entry) ?? entry.target.id}`}
+                onClick={() => set({ target: entry.target.id })}
+              >
+                only this
+              </Anchor>
             ),
           },
           { header: 'Changes', cell: ({ changes }) => <FieldChanges changes={changes} /> },

@@ -1,4 +1,4 @@
-/** The changed fields of an audit entry: before → after. */
+/** The changed fields of an audit entry: one line, which opens to before → after. */
 import { Stack, Text } from '@mantine/core';
 import { NO_VALUE } from '../../format/format.js';
 
@@ -12,15 +12,18 @@ export function FieldChanges({ changes }: { readonly changes: Readonly<Record<st
   const fields = Object.entries(changes);
   if (fields.length === 0) return NO_VALUE;
   return (
-    <Stack gap={2} miw={200}>
-      {fields.map(([field, [before, after]]) => (
-        <Text key={field} size="xs" component="div" className="acg-break-anywhere">
-          <Text span size="xs" fw={600}>
-            {field}
-          </Text>{' '}
-          {formatValue(before)} → {formatValue(after)}
-        </Text>
-      ))}
-    </Stack>
+    <details>
+      <summary>{fields.map(([field]) => field).join(', ')}</summary>
+      <Stack gap={2} miw={200}>
+        {fields.map(([field, [before, after]]) => (
+          <Text key={field} size="xs" component="div" className="acg-break-anywhere">
+            <Text span size="xs" fw={600}>
+              {field}
+            </Text>{' '}
+            {formatValue(before)} → {formatValue(after)}
+          </Text>
+        ))}
+      </Stack>
+    </details>
   );
 }

@@ -16,6 +16,7 @@ import { DataTable } from '../../components/tables/data-table.js';
 import { RowActionButton } from '../../components/tables/row-action-button.js';
 import { formatCents } from '../../format/format.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
+import { ProjectBudgetsDialog } from './project-budgets-dialog.js';
 import { ProjectDialog } from './project-dialog.js';
 
 const DEFAULTS = { page: 1 };
@@ -37,6 +38,7 @@ const refreshProjects = (): void => void queryClient.invalidateQueries({ queryKe
 export function ProjectsPage() {
   const { values, set } = useUrlState(DEFAULTS);
   const [edited, setEdited] = useFormDraft<Project | 'new' | null>('project', null);
+  const [budgeted, setBudgeted] = useState<Project | null>(null);
   const [toDelete, setToDelete] = useState<Project | null>(null);
   const projects = useQuery({ queryKey: ['projects', values.page], queryFn: () => fetchProjects(values.page) });
   const query = { by: 'project', start: monthStart(), limit: SPEND_ROWS } as const;
@@ -88,6 +90,12 @@ export function ProjectsPage() {
             cell: (project) => (
               <Group gap="xs" wrap="nowrap" justify="flex-end">
                 <RowActionButton
+                  requiredRole="viewer"
+                  label="Budgets"
+                  rowName={project.name}
+                  onClick={() => setBudgeted(project)}
+                />
+                <RowActionButton
                   requiredRole="admin"
                   label="Edit"
                   rowName={project.name}
@@ -119,6 +127,7 @@ export function ProjectsPage() {
           }}
         />
       )}
+      {budgeted !== null && <ProjectBudgetsDialog project={budgeted} onClose={() => setBudgeted(null)} />}
       {toDelete !== null && (
         <ConfirmDialog
           opened

@@ -14,6 +14,7 @@ import { BudgetAmountInput } from '../../components/forms/budget-amount-input.js
 import { Form } from '../../components/forms/form-with-server-errors.js';
 import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
 import { centsToDollarInput, dollarInputToCents, formatCents } from '../../format/format.js';
+import { OrganizationBudgets } from './organization-budgets.js';
 
 const LABELS = { name: 'Name', budgetCentsMonthly: 'Monthly budget' };
 
@@ -28,19 +29,22 @@ export function OrganizationSettings() {
     enabled: id !== '',
   });
   return (
-    <Card component="section" aria-label="Organization" maw={560}>
-      <Title order={2} mb="md">
-        Organization
-      </Title>
-      {organizationQuery.error !== null && (
-        <ErrorAlert error={organizationQuery.error} onRetry={organizationQuery.refetch} />
-      )}
-      {organizationQuery.data === undefined ? (
-        organizationQuery.error === null && <Skeleton h={200} />
-      ) : (
-        <OrganizationForm organization={organizationQuery.data} />
-      )}
-    </Card>
+    <>
+      <Card component="section" aria-label="Organization" maw={560}>
+        <Title order={2} mb="md">
+          Organization
+        </Title>
+        {organizationQuery.error !== null && (
+          <ErrorAlert error={organizationQuery.error} onRetry={organizationQuery.refetch} />
+        )}
+        {organizationQuery.data === undefined ? (
+          organizationQuery.error === null && <Skeleton h={200} />
+        ) : (
+          <OrganizationForm organization={organizationQuery.data} />
+        )}
+      </Card>
+      {organizationQuery.data !== undefined && <OrganizationBudgets organization={organizationQuery.data} />}
+    </>
   );
 }
 

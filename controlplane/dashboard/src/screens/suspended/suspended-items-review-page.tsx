@@ -19,12 +19,14 @@ const KIND_LABELS: Readonly<Record<SuspendedItem['kind'], string>> = {
   member: 'Member',
   management_token: 'Management token',
   invitation: 'Invitation',
+  run: 'Run',
   api_key: 'Gateway token',
   webhook: 'Webhook',
   account: 'Provider account',
   credential: 'Shared credential',
   custom_provider: 'Custom provider',
   sso: 'Identity provider',
+  trust_rule: 'Trust rule',
   scim_token: 'SCIM token',
 };
 

@@ -1,0 +1,32 @@
+/** A budget row as the API shows it, and as a change sends it. */
+import type { BudgetRowMode, BudgetWindow } from '@acg/base/budget-rows';
+
+export interface BudgetRow {
+  readonly id?: string;
+  readonly window: BudgetWindow;
+  readonly cents: number;
+  readonly models: readonly string[];
+  readonly tag?: string;
+  readonly mode: BudgetRowMode;
+  readonly spentCents: number;
+  readonly resetAt: string | null;
+}
+
+export type BudgetRowInput = {
+  window: BudgetWindow;
+  cents: number;
+  models: string[];
+  tag?: string;
+  mode: BudgetRowMode;
+};
+
+export const isPlainMonthly = ({ window, models, tag }: Pick<BudgetRow, 'window' | 'models' | 'tag'>): boolean =>
+  window === 'month' && models.length === 0 && tag === undefined;
+
+export const toBudgetRowInput = ({ window, cents, models, tag, mode }: BudgetRow): BudgetRowInput => ({
+  window,
+  cents,
+  models: [...models],
+  ...(tag === undefined ? {} : { tag }),
+  mode,
+});

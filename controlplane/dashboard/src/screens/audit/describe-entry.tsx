@@ -1,0 +1,81 @@
+/** An audit entry as a sentence: what was done to which object, with a link to the object. */
+import { Anchor } from '@mantine/core';
+import { Link } from 'wouter';
+import type { AuditEntry } from './fetch-audit-entries.js';
+
+/** Past tenses that the rule below does not give. */
+const VERBS: Readonly<Record<string, string>> = {
+  set_status: 'set the status of',
+  set: 'set',
+  hold: 'held open',
+  invite: 'invited',
+  resend: 'resent the invitation of',
+  join: 'joined as',
+  leave: 'left as',
+  reject: 'rejected',
+  fail: 'failed at',
+  end: 'ended',
+  end_others: 'ended the other sessions of',
+  end_reused: 'ended a reused session of',
+  deny: 'denied',
+  verify: 'verified',
+  login: 'logged in with',
+  suspend_items: 'suspended items of',
+  email_verified: 'verified the e-mail address of',
+  password_change: 'changed the password of',
+  password_reset: 'reset the password of',
+  renew_recovery_codes: 'renewed the recovery codes of',
+  keep: 'kept',
+};
+const THINGS: Readonly<Record<string, string>> = {
+  api_key: 'gateway token',
+  account: 'provider account',
+  sso: 'single sign-on',
+};
+
+const pastTense = (verb: string): string =>
+  VERBS[verb] ?? `${verb.replaceAll('_', ' ')}${verb.endsWith('e') ? 'd' : 'ed'}`;
+
+/** `created gateway token`. */
+function describeAction(action: string): string {
+  const [thing = '', verb = ''] = action.split('.', 2);
+  return `${pastTense(verb)} ${THINGS[thing] ?? thing.replaceAll('_', ' ')}`;
+}
+
+/** The present name, or the one that the entry itself records. */
+export function nameOfTarget({ target, changes }: AuditEntry): string | null {
+  const [before, after] = changes.name ?? changes.email ?? changes.url ?? [];
+  const recorded = after ?? before;
+  return target.name ?? (typeof recorded === 'string' ? recorded : null);
+}
+
+/** Null: the object has no page. */
+function pathOfTarget({ type, id, name }: AuditEntry['target']): string | null {
+  if (name === null && type !== 'webhook') return null;
+  if (type === 'agent') return `/agents/${id}`;
+  if (type === 'webhook') return `/webhooks/${id}`;
+  if (type === 'api_key') return `/keys?${new URLSearchParams({ search: name ?? '' })}`;
+  if (type === 'project') return `/usage?${new URLSearchParams({ by: 'agent', project: id })}`;
+  if (type === 'credential') return `/providers?${new URLSearchParams({ tab: 'shared', credential: id })}`;
+  return null;
+}
+
+const ID_END = 8;
+
+export function EntrySentence({ entry }: { readonly entry: AuditEntry }) {
+  const { action, target } = entry;
+  const name = nameOfTarget(entry) ?? target.id.slice(-ID_END);
+  const path = pathOfTarget(target);
+  return (
+    <span title={`${action} ${target.id}`} className="acg-break-anywhere">
+      {describeAction(action)}{' '}
+      {path === null ? (
+        <b>{name}</b>
+      ) : (
+        <Anchor component={Link} href={path} inherit underline="always">
+          {name}
+        </Anchor>
+      )}
+    </span>
+  );
+}

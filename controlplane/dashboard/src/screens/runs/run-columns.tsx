@@ -1,0 +1,71 @@
+/** Columns of the lists of runs. */
+import { Anchor, Text } from '@mantine/core';
+import { Link } from 'wouter';
+import { BudgetBar } from '../../components/feedback/budget-bar.js';
+import { RelativeTime } from '../../components/feedback/relative-time.js';
+import { StatusBadge } from '../../components/feedback/status-badge.js';
+import type { Column } from '../../components/tables/data-table.js';
+import { RowActionButton } from '../../components/tables/row-action-button.js';
+import { formatCount } from '../../format/format.js';
+import { describeRunState, type Run, runName } from './fetch-runs.js';
+
+interface RunActions {
+  readonly onEnd: (run: Run) => void;
+  /** Indents sub-runs by their level. */
+  readonly isTree?: boolean;
+}
+
+const INDENT_PX = 16;
+
+export const runColumns = ({ onEnd, isTree = false }: RunActions): readonly Column<Run>[] => [
+  {
+    header: 'Run',
+    cell: (run) => (
+      <Text
+        size="sm"
+        fw={600}
+        span
+        display="block"
+        className="acg-break-anywhere"
+        pl={isTree ? (run.depth - 1) * INDENT_PX : 0}
+      >
+        {runName(run)}
+      </Text>
+    ),
+  },
+  {
+    header: 'Agent',
+    cell: ({ agentId, agentName }) => (
+      <Anchor component={Link} href={`/agents/${agentId}`} inherit underline="always" className="acg-name">
+        {agentName}
+      </Anchor>
+    ),
+  },
+  {
+    header: 'Status',
+    cell: (run) => {
+      const { tone, text } = describeRunState(run);
+      return <StatusBadge tone={tone}>{text}</StatusBadge>;
+    },
+  },
+  {
+    header: 'Spend',
+    cell: ({ spentCents, budgetCents }) => <BudgetBar spentCents={spentCents} budgetCents={budgetCents} />,
+  },
+  { header: 'Calls', numeric: true, cell: ({ calls }) => formatCount(calls) },
+  { header: 'Sub-runs', numeric: true, wideOnly: true, cell: ({ subRuns }) => formatCount(subRuns) },
+  { header: 'Ends', cell: ({ endedAt, expiresAt }) => <RelativeTime at={endedAt ?? expiresAt} /> },
+  {
+    header: 'Actions',
+    cell: (run) =>
+      run.state === 'running' && (
+        <RowActionButton
+          requiredRole="admin"
+          label="End"
+          rowName={runName(run)}
+          isDestructive
+          onClick={() => onEnd(run)}
+        />
+      ),
+  },
+];

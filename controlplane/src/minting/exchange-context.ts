@@ -1,0 +1,21 @@
+import type { Credentials } from '../providers/catalogue/credential-template.js';
+import type { MintMethod } from '../providers/catalogue/mint-method-schema.js';
+import type { Provider } from '../providers/catalogue/provider.js';
+
+/** What a person has granted. */
+interface Grant {
+  /** Null: the provider gave none. */
+  readonly refreshToken: string | null;
+}
+
+/** What an exchange needs to know of an account. */
+export interface ExchangeContext {
+  readonly orgId: string;
+  readonly provider: Provider;
+  readonly method: MintMethod;
+  readonly credentials: Credentials;
+  /** Null: no person has connected the account. */
+  readonly grant: Grant | null;
+  /** The answer to an authorization request; absent: the grant is used. */
+  readonly code?: { readonly code: string; readonly codeVerifier: string; readonly redirectUri: string };
+}

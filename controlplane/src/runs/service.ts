@@ -1,0 +1,282 @@
+/**
+ * Runs: tasks with a hard budget and an end, started by the management API or by an agent's gateway token
+ * (docs/contract.md#runs). A run has a gateway token of its own. Its calls spend from the run and all of its ancestors.
+ */
+import { NANOS_PER_CENT } from '@acg/base/time-and-money-units';
+import { uuidv7 } from '@acg/base/uuidv7';
+import { type AgentPolicy, validatePolicy } from '../agents/call-and-model-policy-schema.js';
+import { combinePolicies, findWidening } from '../agents/narrow-policy.js';
+import type { AgentService } from '../agents/service.js';
+import { createGatewayToken } from '../api-keys/create-gateway-token.js';
+import { recordAudit } from '../audit/audit-trail.js';
+import type { JSONValue, Sql, Tx } from '../db/postgres-client.js';
+import { Forbidden, InvalidInput, NotFound, Unauthenticated } from '../domain/errors.js';
+import { appendEvent } from '../events/append-events.js';
+import type { ListResult, Page } from '../http/limit-offset-pagination.js';
+import type { Actor } from '../http/route-access.js';
+import type { Catalogue } from '../providers/catalogue/catalogue.js';
+import { publishInvalidations } from '../watch/publish-invalidations.js';
+import { RunAllowance } from './run-allowance.js';
+import {
+  type AgentRunInput,
+  RUN_DEPTH_MAX,
+  type Run,
+  type RunInput,
+  type RunQuery,
+  type RunStarted,
+} from './schema.js';
+import * as store from './store.js';
+
+/** A caller with a gateway token. */
+export interface AgentCaller {
+  /** SHA-256 of the token, 32 bytes. */
+  readonly tokenHash: Uint8Array;
+  /** The organization and the agent that the data plane found for the token. */
+  readonly orgId: string;
+  readonly agentId: string;
+}
+
+/** What a new run is part of. */
+interface Parent {
+  readonly orgId: string;
+  readonly agent: { readonly id: string; readonly status: string; readonly policy: AgentPolicy | null };
+  readonly keyId: string | null;
+  /** The end that the run must not exceed, and whose it is; null: none. */
+  readonly end: { readonly at: Date; readonly of: string } | null;
+  /** The parent first, the root last. */
+  readonly chain: readonly { readonly id: string; readonly policy: AgentPolicy | null }[];
+}
+
+export class RunService {
+  readonly #allowance = new RunAllowance();
+
+  constructor(
+    readonly sql: Sql,
+    readonly agents: AgentService,
+    readonly catalogue: Pick<Catalogue, 'get'>,
+  ) {}
+
+  async list(
+    actor: Actor,
+    { limit: _limit, offset: _offset, ...filter }: RunQuery,
+    page: Page,
+  ): Promise<ListResult<Run>> {
+    const { rows, total } = await store.listRuns(this.sql, actor.orgId, filter, page);
+    return { rows: rows.map(present), total };
+  }
+
+  async get(actor: Pick<Actor, 'orgId'>, id: string): Promise<Run> {
+    const row = await store.loadRun(this.sql, actor.orgId, id);
+    if (row === null) throw new NotFound('run');
+    return present(row);
+  }
+
+  /** Starts a top run. */
+  async start(actor: Actor, { agentId, ...input }: RunInput): Promise<RunStarted> {
+    this.#allowance.take(actor.orgId, performance.now());
+    return this.sql.begin(async (tx) => {
+      const agent = await this.agents.lock(tx, actor.orgId, agentId);
+      const parent: Parent = { orgId: actor.orgId, agent, keyId: null, end: null, chain: [] };
+      const started = await this.#insert(tx, parent, input, actor.userId);
+      await this.#recordStart(tx, actor, started.run);
+      return started;
+    });
+  }
+
+  /** Starts a sub-run of the caller's run, or a top run where the caller's token is a key. */
+  async startByAgent(caller: AgentCaller, input: AgentRunInput): Promise<RunStarted> {
+    return this.#begin(caller, async (tx, starter) => {
+      const links = starter.runId === null ? [] : await store.loadChain(tx, starter.runId);
+      const end =
+        links.length > 0
+          ? { at: links[0]!.expiresAt, of: 'the parent run' }
+          : starter.expiresAt && { at: starter.expiresAt, of: 'the gateway token' };
+      const agent = { id: starter.agentId, status: starter.agentStatus, policy: starter.agentPolicy };
+      const started = await this.#insert(tx, { ...starter, agent, end, chain: links }, input, null);
+      if (links.length === 0) {
+        const actor = { email: '', orgId: starter.orgId, ip: '', userId: null };
+        await this.#recordStart(tx, actor, started.run);
+      }
+      return started;
+    });
+  }
+
+  /** Ends a run and its sub-runs. A run that has ended stays as it is. */
+  async end(actor: Actor, id: string): Promise<Run> {
+    return this.sql.begin(async (tx) => {
+      const run = await store.loadRun(tx, actor.orgId, id);
+      if (run === null) throw new NotFound('run');
+      const subRuns = await this.#endTree(tx, actor.orgId, run);
+      if (subRuns > 0 || run.state === 'running')
+        await recordAudit(
+          tx,
+          actor,
+          'run.end',
+          { type: 'run', id },
+          { label: [run.label, null], subRuns: [subRuns, 0] },
+        );
+      return present((await store.loadRun(tx, actor.orgId, id))!);
+    });
+  }
+
+  /** The caller's own run, or one below it; a key sees all runs of its agent. */
+  async getByAgent(caller: AgentCaller, id: string): Promise<Run> {
+    return this.#begin(caller, async (tx, starter) => present(await findOfStarter(tx, starter, id)));
+  }
+
+  async endByAgent(caller: AgentCaller, id: string): Promise<Run> {
+    return this.#begin(caller, async (tx, starter) => {
+      await this.#endTree(tx, starter.orgId, await findOfStarter(tx, starter, id));
+      return present((await store.loadRun(tx, starter.orgId, id))!);
+    });
+  }
+
+  /** Marks runs whose time has passed. Data planes end their calls by themselves. */
+  async expireDue(): Promise<void> {
+    await this.sql.begin(async (tx) => {
+      for (const { id, orgId, isTop } of await store.claimExpiredRuns(tx)) {
+        if (isTop) await this.#appendEnded(tx, orgId, (await store.loadRun(tx, orgId, id))!);
+      }
+    });
+  }
+
+  async deleteOld(): Promise<void> {
+    await this.sql.begin((tx) => store.deleteOldRuns(tx));
+  }
+
+  /** Runs `change` in a transaction that holds the caller's token. */
+  async #begin<T>(caller: AgentCaller, change: (tx: Tx, starter: store.Starter) => Promise<T>): Promise<T> {
+    this.#allowance.take(caller.orgId, performance.now());
+    return this.sql.begin(async (tx) => {
+      const starter = await store.lockStarter(tx, caller);
+      // The data plane knew the token a moment ago.
+      if (starter === null) throw new Unauthenticated('the gateway token is unknown, expired or revoked');
+      return change(tx, starter);
+    }) as Promise<T>;
+  }
+
+  async #insert(
+    tx: Tx,
+    parent: Parent,
+    input: AgentRunInput & { readonly expiresIn?: number },
+    createdBy: string | null,
+  ): Promise<RunStarted> {
+    const { agent, chain, end, orgId } = parent;
+    if (agent.status !== 'active') throw new Forbidden(`the agent is ${agent.status}: it can start no run`);
+    if (chain.length >= RUN_DEPTH_MAX)
+      throw new InvalidInput(`runs have at most ${RUN_DEPTH_MAX} levels: this would be level ${chain.length + 1}`);
+    const createdAt = new Date();
+    const expiresAt = endOf(input.expiresIn, end, createdAt);
+    const policy = input.policy ?? null;
+    validatePolicy(policy, this.catalogue);
+    const above = chain.reduceRight((outer, link) => combinePolicies(outer, link.policy), agent.policy);
+    const widening = findWidening(above, policy);
+    if (widening !== null) throw new Forbidden(`${widening}. The policy of a run only narrows.`);
+    const { secretKey, keyPrefix, tokenHash } = createGatewayToken();
+    const id = uuidv7(createdAt.getTime());
+    const ancestors = chain.map((link) => link.id);
+    await store.insertRun(tx, {
+      id,
+      orgId,
+      agentId: agent.id,
+      keyId: parent.keyId,
+      rootId: ancestors.at(-1) ?? id,
+      ancestors,
+      label: input.label ?? '',
+      budgetCents: input.budgetCents,
+      policy,
+      tokenHash,
+      keyPrefix,
+      createdAt,
+      createdBy,
+      expiresAt,
+    });
+    const [tightest] = await store.listRemainingBudgets(tx, agent.id, ancestors);
+    const boundBy = tightest !== undefined && tightest.remainingCents < input.budgetCents ? tightest : null;
+    return { run: present((await store.loadRun(tx, orgId, id))!), secretKey: secretKey.reveal(), boundBy };
+  }
+
+  async #recordStart(tx: Tx, actor: Parameters<typeof recordAudit>[1], run: Run): Promise<void> {
+    const { id, agentId, label, budgetCents, expiresAt, policy } = run;
+    await recordAudit(
+      tx,
+      actor,
+      'run.start',
+      { type: 'run', id },
+      {
+        agentId: [null, agentId],
+        label: [null, label],
+        budgetCents: [null, budgetCents],
+        expiresAt: [null, expiresAt],
+        ...(policy === null ? {} : { policy: [null, policy as JSONValue] as const }),
+      },
+    );
+  }
+
+  /** Returns the number of sub-runs that ended with it. */
+  async #endTree(tx: Tx, orgId: string, run: store.RunRow): Promise<number> {
+    const ended = await store.endRun(tx, orgId, run.id);
+    if (ended.length === 0) return 0;
+    if (run.ancestors.length === 0) await this.#appendEnded(tx, orgId, (await store.loadRun(tx, orgId, run.id))!);
+    // Contexts name their run and its ancestors, so one change reaches the whole tree.
+    await publishInvalidations(tx, [{ kind: 'key', id: run.id, endsSessions: true }]);
+    return ended.length - 1;
+  }
+
+  async #appendEnded(tx: Tx, orgId: string, run: store.RunRow): Promise<void> {
+    await appendEvent(tx, orgId, 'run.ended', {
+      runId: run.id,
+      label: run.label,
+      agentId: run.agentId,
+      agentName: run.agentName,
+      reason: run.state === 'expired' ? 'expired' : 'ended',
+      budgetCents: run.budgetCents,
+      spentCents: toCents(run.spentNanos),
+      orgId,
+    });
+  }
+}
+
+/** The caller's own run, or one below it; a key finds all runs of its agent. */
+async function findOfStarter(tx: Tx, starter: store.Starter, id: string): Promise<store.RunRow> {
+  const run = await store.loadRun(tx, starter.orgId, id);
+  if (run === null || run.agentId !== starter.agentId) throw new NotFound('run');
+  const { runId } = starter;
+  if (runId !== null && run.id !== runId && !run.ancestors.includes(runId)) throw new NotFound('run');
+  return run;
+}
+
+/** Throws {@link InvalidInput} for an end after that of the parent or the gateway token. */
+function endOf(expiresInS: number | undefined, end: Parent['end'], now: Date): Date {
+  if (expiresInS === undefined) {
+    if (end === null) throw new InvalidInput('expiresIn is required for a top run: the seconds until it ends');
+    return end.at;
+  }
+  const at = new Date(now.getTime() + expiresInS * 1_000);
+  if (end !== null && at > end.at)
+    throw new InvalidInput(`expiresIn goes beyond the end of ${end.of}: ${end.at.toISOString()}`);
+  return at;
+}
+
+const toCents = (nanos: number): number => Math.floor(Number(nanos) / NANOS_PER_CENT + 0.5);
+
+const present = ({ ancestors, spentNanos, calls, ...row }: store.RunRow): Run => ({
+  id: row.id,
+  agentId: row.agentId,
+  agentName: row.agentName,
+  projectId: row.projectId,
+  parentId: ancestors[0] ?? null,
+  rootId: row.rootId,
+  depth: ancestors.length + 1,
+  label: row.label,
+  state: row.state,
+  budgetCents: row.budgetCents,
+  spentCents: toCents(spentNanos),
+  calls,
+  subRuns: row.subRuns,
+  policy: row.policy,
+  keyPrefix: row.keyPrefix,
+  createdAt: row.createdAt.toISOString(),
+  expiresAt: row.expiresAt.toISOString(),
+  endedAt: row.endedAt?.toISOString() ?? null,
+});
