@@ -1,17 +1,19 @@
 /**
  * Cost of budgets for an admission and its settlement, paired: one process, one Redis, the same agents without a
- * budget, with a soft one and with a hard one, in alternating short windows. On a shared machine only the medians of
- * the differences between neighbouring windows are meaningful. CPU of this process, µs per call. Also measures strict
- * reading of a body (as for a policy on models) and planning its reservation. Needs a `redis-server` in the path.
+ * budget, with a soft one, with six soft rows, with a hard one, and in a run three levels deep, in alternating short
+ * windows. On a shared machine only the medians of the differences between neighbouring windows are meaningful. CPU of
+ * this process and of Redis, µs per call. Also measures strict reading of a body (as for a policy on models) and planning
+ * its reservation. Needs a `redis-server` in the path.
  *
  *   node bench/dist/budget-admission-cost.js
  */
 import { createLogger } from '@acg/base/log';
 import { MemoryCounters } from '@acg/dataplane/counters/memory/memory-counters';
 import { RedisCounters } from '@acg/dataplane/counters/redis/redis-counters';
+import type { BudgetRow } from '@acg/dataplane/limits/budget-row';
 import { calendarWindowAt } from '@acg/dataplane/limits/calendar-window';
 import type { AdmissionRequest, Counters } from '@acg/dataplane/limits/counters-interface';
-import { createTestLimits } from '@acg/dataplane/limits/testing/agent-limits-fixture';
+import { createTestBudget, createTestLimits } from '@acg/dataplane/limits/testing/agent-limits-fixture';
 import { createBodyModelReader } from '@acg/dataplane/policy/body/body-model-reader';
 import { readReservationFacts } from '@acg/dataplane/policy/reservation/reservation-facts';
 import { CallCostCalculator } from '@acg/dataplane/pricing/call-cost-calculator';
@@ -22,8 +24,23 @@ const AGENTS = 200;
 const CALLS_PER_WINDOW = 640;
 const ROUNDS = 150;
 const WARM_UP_ROUNDS = 10;
-const KINDS = ['none', 'soft', 'hard'] as const;
+const KINDS = ['none', 'soft', 'six', 'hard', 'runs'] as const;
 type Kind = (typeof KINDS)[number];
+
+/** The rows besides the monthly one. */
+function rowsOf(kind: Kind, agent: number): readonly BudgetRow[] {
+  if (kind === 'six')
+    return (['day', 'week', 'day', 'week', 'month'] as const).map((window, i) =>
+      createTestBudget({ id: `six-${agent}-${i}`, window, limitNanos: 1e15 }),
+    );
+  if (kind !== 'runs') return [];
+  return [0, 1, 2].map((level) => {
+    const id = `run-${agent}-${level}`;
+    const keptUntilSec = Math.ceil(Date.now() / 1000) + 3_600;
+    const run = { id, scope: 'run', scopeId: id, window: 'total', mode: 'hard' } as const;
+    return createTestBudget({ ...run, limitNanos: 1e15, keptUntilSec });
+  });
+}
 
 const requestsOf = (kind: Kind): readonly AdmissionRequest[] =>
   Array.from({ length: AGENTS }, (_, agent) => ({
@@ -32,17 +49,32 @@ const requestsOf = (kind: Kind): readonly AdmissionRequest[] =>
       rpmLimit: 1_000_000_000,
       rpdLimit: 4_000_000_000,
       budgetNanos: kind === 'none' ? null : 1e15,
-      hardBudget: kind === 'hard',
+      hardBudget: kind === 'hard' || kind === 'runs',
+      budgets: rowsOf(kind, agent),
       spendFloorMonth: calendarWindowAt('month', Date.now() / 1000).name,
     }),
     providerSlug: 'openai',
-    reservationNanos: kind === 'hard' ? 1_000 : 0,
+    reservationNanos: kind === 'hard' || kind === 'runs' ? 1_000 : 0,
   }));
-const REQUESTS = { none: requestsOf('none'), soft: requestsOf('soft'), hard: requestsOf('hard') };
+const REQUESTS: Readonly<Record<Kind, readonly AdmissionRequest[]>> = {
+  none: requestsOf('none'),
+  soft: requestsOf('soft'),
+  six: requestsOf('six'),
+  hard: requestsOf('hard'),
+  runs: requestsOf('runs'),
+};
 
-/** Admits and settles, `turn` calls in each tick of the event loop; returns µs of CPU per call. */
-async function windowUs(counters: Counters, kind: Kind, turn: number): Promise<number> {
+/** CPU time of the server, µs. */
+async function readRedisCpuUs(): Promise<number> {
+  const info = await server.admin.info('cpu');
+  const seconds = (name: string): number => Number(new RegExp(`${name}:([\\d.]+)`).exec(info)![1]);
+  return (seconds('used_cpu_user') + seconds('used_cpu_sys')) * 1e6;
+}
+
+/** Admits and settles, `turn` calls in each tick of the event loop; returns µs of CPU per call, of this process and of Redis. */
+async function windowUs(counters: Counters, kind: Kind, turn: number): Promise<readonly [own: number, redis: number]> {
   const requests = REQUESTS[kind];
+  const redisBefore = await readRedisCpuUs();
   const before = process.cpuUsage();
   let next = 0;
   await new Promise<void>((resolve) => {
@@ -73,7 +105,7 @@ async function windowUs(counters: Counters, kind: Kind, turn: number): Promise<n
     takeTurn();
   });
   const { user, system } = process.cpuUsage(before);
-  return (user + system) / CALLS_PER_WINDOW;
+  return [(user + system) / CALLS_PER_WINDOW, ((await readRedisCpuUs()) - redisBefore) / CALLS_PER_WINDOW];
 }
 
 function median(values: readonly number[]): number {
@@ -82,20 +114,29 @@ function median(values: readonly number[]): number {
 }
 
 async function compare(counters: Counters, turn: number): Promise<void> {
-  const us: Record<Kind, number[]> = { none: [], soft: [], hard: [] };
+  const own: Record<Kind, number[]> = { none: [], soft: [], six: [], hard: [], runs: [] };
+  const store: Record<Kind, number[]> = { none: [], soft: [], six: [], hard: [], runs: [] };
   for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round++) {
     // Each variant comes first equally often.
     for (let i = 0; i < KINDS.length; i++) {
       const kind = KINDS[(i + round + WARM_UP_ROUNDS) % KINDS.length]!;
-      const window = await windowUs(counters, kind, turn);
-      if (round >= 0) us[kind].push(window);
+      const [ownUs, storeUs] = await windowUs(counters, kind, turn);
+      if (round < 0) continue;
+      own[kind].push(ownUs);
+      store[kind].push(storeUs);
     }
   }
-  const more = (a: Kind, b: Kind): string => median(us[a].map((value, i) => value - us[b][i]!)).toFixed(2);
-  const all = KINDS.map((kind) => `${kind} ${median(us[kind]).toFixed(2)}`).join(', ');
-  console.log(
-    `${counters.kind}, turns of ${turn}: ${all}; soft - none ${more('soft', 'none')}, hard - soft ${more('hard', 'soft')}`,
-  );
+  const more = (a: Kind, b: Kind): string =>
+    [own, store].map((us) => median(us[a].map((value, i) => value - us[b][i]!)).toFixed(2)).join(' + ');
+  const all = KINDS.map((kind) => `${kind} ${median(own[kind]).toFixed(2)} + ${median(store[kind]).toFixed(2)}`);
+  console.log(`${counters.kind}, turns of ${turn}, own + Redis: ${all.join(', ')}`);
+  const pairs = [
+    ['soft', 'none'],
+    ['hard', 'soft'],
+    ['six', 'soft'],
+    ['runs', 'hard'],
+  ] as const;
+  console.log(pairs.map(([a, b]) => `  ${a} - ${b}: ${more(a, b)}`).join('\n'));
 }
 
 function holdUs(): void {

@@ -4029,14 +4029,6 @@ export interface components {
                 createdAt: string;
             }[];
         };
-        /** @description The budget that ends first: less of it is left than the run may spend. */
-        Binding: {
-            /** @enum {string} */
-            scope: "run" | "agent" | "project" | "org";
-            /** Format: uuid */
-            id: string;
-            remainingCents: number;
-        };
         Breakdown: {
             /**
              * Format: date-time
@@ -6420,7 +6412,13 @@ export interface components {
             /** @description The gateway token of the run. It is returned only once. */
             secretKey: string;
             /** @description The budget above the run that ends first. Null: the run’s own budget does. */
-            boundBy: components["schemas"]["Binding"] | null;
+            boundBy: {
+                /** @enum {string} */
+                scope: "run" | "agent" | "project" | "org";
+                /** Format: uuid */
+                id: string;
+                remainingCents: number;
+            } | null;
         };
         ScimSettings: {
             /** @description The address to enter at the directory. */
@@ -7252,7 +7250,6 @@ export type BillingAccountInput = components['schemas']['BillingAccountInput'];
 export type BillingAccountPatch = components['schemas']['BillingAccountPatch'];
 export type BillingAccountReply = components['schemas']['BillingAccountReply'];
 export type BillingReport = components['schemas']['BillingReport'];
-export type Binding = components['schemas']['Binding'];
 export type Breakdown = components['schemas']['Breakdown'];
 export type BrowserLoginInput = components['schemas']['BrowserLoginInput'];
 export type BudgetExceededData = components['schemas']['BudgetExceededData'];
