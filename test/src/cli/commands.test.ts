@@ -149,7 +149,17 @@ test('every command, in an order in which each finds what it needs', async () =>
   await walk('PUT /v1/custom-providers/{id}', ['custom-providers', 'set', 'my-llm', '--slug', 'our-llm']);
   await walk('DELETE /v1/custom-providers/{id}', ['custom-providers', 'rm', 'our-llm', '--yes']);
 
-  const started = await walk('POST /v1/runs', ['runs', 'start', ...A, '--budget', '2.50', '--for', '30m', '--label', 'x']);
+  const started = await walk('POST /v1/runs', [
+    'runs',
+    'start',
+    ...A,
+    '--budget',
+    '2.50',
+    '--for',
+    '30m',
+    '--label',
+    'x',
+  ]);
   const runId: string = started.json.run.id;
   await walk('GET /v1/runs', ['runs', 'ls', ...A, '--state', 'running']);
   await walk('GET /v1/runs/{id}', ['runs', 'show', runId]);

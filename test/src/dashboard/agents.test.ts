@@ -101,7 +101,7 @@ test('saves limits and shows the API error at its field', async () => {
   const { page } = visitor;
   await visitor.goto(`/agents/${ids[0]}?tab=limits`);
   visitor.expectHttpError(400, /\/v1\/agents\//);
-  const perMinute = page.getByLabel('Requests per minute');
+  const perMinute = page.getByRole('textbox', { name: 'Requests per minute' });
   await page.getByLabel('Monthly budget (USD)').fill('7.50');
   await perMinute.fill('2000000');
   await page.getByRole('button', { name: 'Save limits' }).click();

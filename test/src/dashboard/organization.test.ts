@@ -70,14 +70,14 @@ test('creates a project with a budget, edits it, and deletes it after the name w
   await page.getByRole('button', { name: 'New project' }).click();
   await page.getByLabel('Name').fill('Crawlers');
   await page.getByLabel('Monthly budget').fill('20');
-  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByText('Crawlers saved').waitFor();
   await page.getByRole('row', { name: /Crawlers.*\$20\.00/ }).waitFor();
   await visitor.gotoAndCheck('/projects', 'projects');
 
   await page.getByRole('button', { name: 'Edit Crawlers' }).click();
   await page.getByLabel('Monthly budget').fill('');
-  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByRole('row', { name: /Crawlers.*No budget/ }).waitFor();
 
   // The project was created, but saving its budget failed: a retry updates the same project.
@@ -86,10 +86,10 @@ test('creates a project with a budget, edits it, and deletes it after the name w
   await page.getByLabel('Monthly budget').fill('5');
   visitor.expectHttpError(0, /\/v1\/projects\//);
   await page.route('**/v1/projects/*', (route) => route.abort());
-  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByText('Something went wrong').waitFor();
   await page.unroute('**/v1/projects/*');
-  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByText('Twice saved').waitFor();
   await page.getByRole('row', { name: /Twice.*\$5\.00/ }).waitFor();
   expect(await page.getByRole('row', { name: /Twice/ }).count()).toBe(1);
@@ -203,7 +203,7 @@ test('changes the name, lists sessions, and ends other sessions with a new passw
   const other = await dashboard().stack.call('POST', '/v1/auth/login', null, { email, password });
   await visitor.gotoAndCheck('/settings', 'settings');
   await page.getByLabel('Name').fill('Ada Lovelace');
-  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByText('Name saved').waitFor();
   await visitor.gotoAndCheck('/settings?tab=sessions', 'settings-sessions');
   await page.getByText('Browser (this one)').waitFor();
@@ -216,7 +216,7 @@ test('changes the name, lists sessions, and ends other sessions with a new passw
   await page.getByRole('tab', { name: 'Organization' }).click();
   await visitor.checkPage('settings-organization');
   await page.getByRole('textbox', { name: 'Name' }).fill('Analytical Engines');
-  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByRole('button', { name: /Account and organization: Analytical Engines/ }).waitFor();
 });
 
@@ -230,7 +230,7 @@ test('shows and changes the budget of the organization', async () => {
   const field = page.getByLabel('Monthly budget (USD)');
   const save = async (text: string): Promise<void> => {
     await field.fill(text);
-    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
   };
   await visitor.goto('/settings?tab=organization');
   expect(await field.inputValue()).toBe('');
