@@ -186,6 +186,7 @@ export async function loadContextRows(
              and r.ended_at is null and r.expires_at > now()
              and (k.id is null or (k.revoked_at is null and (k.expires_at is null or k.expires_at > now())))
              and t.deleted_at is null
+             and not exists (select from runs p where p.id = any(r.ancestors) and p.ended_at is not null)
           union all
           -- All keys of a trust rule have its id, so one invalidation ends them.
           select t.id, t.org_id, 'agent', t.agent_id, t.project_id, x.expires_at, null
