@@ -8788,10 +8788,7 @@ export interface operations {
     finishConnection: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -8985,10 +8982,7 @@ export interface operations {
     connectCredential: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
+            header?: never;
             path: {
                 id: string;
             };
@@ -9018,10 +9012,7 @@ export interface operations {
     disconnectCredential: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
+            header?: never;
             path: {
                 id: string;
             };
@@ -10586,10 +10577,7 @@ export interface operations {
     connectAccount: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
+            header?: never;
             path: {
                 id: string;
             };
@@ -10619,10 +10607,7 @@ export interface operations {
     disconnectAccount: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
+            header?: never;
             path: {
                 id: string;
             };
