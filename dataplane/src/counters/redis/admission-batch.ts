@@ -107,13 +107,22 @@ export class AdmissionBatch {
     this.#addTokensToKey(tokenBucketsKey(limits, providerSlug, row), tokens);
   }
 
-  /** Reads the counters' sums. Later reports go into another batch: call it right before sending or dropping this one. */
+  /**
+   * Reads the counters' sums. Later reports go into another batch: call it right before sending or dropping this one.
+   * No counter of the batch is evicted before {@link end}.
+   */
   close(): void {
     for (const item of this.spends) {
       item.counter.batch = null;
+      item.counter.batchesInFlight++;
       item.sentTotalNanos = item.counter.totalNanos;
       item.sentReservations = item.withReservations ? item.counter.reservations : null;
     }
+  }
+
+  /** Call it once after {@link close}: when the reply or the failure was handled, or the batch was dropped. */
+  end(): void {
+    for (const { counter } of this.spends) counter.batchesInFlight--;
   }
 
   /**
