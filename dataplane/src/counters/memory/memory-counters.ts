@@ -115,7 +115,8 @@ export class MemoryCounters implements Counters {
   ): void {
     const nowSec = Math.floor(this.#clock() / US_PER_SECOND);
     const budgets = limits.checkedBudgets.map((row) => this.#refreshBudget(row, admittedAtSec, nowSec));
-    const granted = !budgets.some((budget) => budget.row.mode !== 'audit' && isExceeded(budget, additionalNanos));
+    // Soft rows let calls that run end.
+    const granted = !budgets.some((budget) => budget.row.mode === 'hard' && isExceeded(budget, additionalNanos));
     if (granted) reserve(budgets, additionalNanos);
     done(granted);
   }

@@ -82,7 +82,7 @@ export class AdmissionBatch {
     this.#groupByLogKey.set(toolKey ?? logKey, group);
   }
 
-  /** Enlarges the reservation of a running call, in the windows of its admission. */
+  /** Enlarges the reservation of a running call, in the windows of its admission. Only hard rows can reject it. */
   grow(limits: AgentLimits, admittedAtSec: number, nanos: number, done: AdmissionCallback): void {
     this.#addGroup(limits, null, null, NO_RATES, nanos, admittedAtSec, done);
   }
@@ -191,7 +191,8 @@ export class AdmissionBatch {
       const reservation = row.reservationOf(reservationNanos);
       const items = this.#addBudget(limits, row, windowsAtSec, reservation > 0);
       budgetItems.push(items);
-      const isAudited = row.mode === 'audit' ? 1 : 0;
+      // Only hard rows decide about growth: soft ones let calls that run end.
+      const isAudited = row.mode === 'audit' || (providerSlug === null && row.mode !== 'hard') ? 1 : 0;
       let budget = `${row.openLimitNanos},${reservation},${isAudited}`;
       for (const { index } of items) budget += `,${index + 1}`;
       budgets += `${budgets === '' ? '' : ','}[${budget}]`;
