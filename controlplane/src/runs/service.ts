@@ -2,7 +2,6 @@
  * Runs: tasks with a hard budget and an end, started by the management API or by an agent's gateway token
  * (docs/contract.md#runs). A run has a gateway token of its own. Its calls spend from the run and all of its ancestors.
  */
-import { NANOS_PER_CENT } from '@acg/base/time-and-money-units';
 import { uuidv7 } from '@acg/base/uuidv7';
 import { LRUCache } from 'lru-cache';
 import { type AgentPolicy, validatePolicy } from '../agents/call-and-model-policy-schema.js';
@@ -12,11 +11,11 @@ import { createGatewayToken } from '../api-keys/create-gateway-token.js';
 import { recordAudit } from '../audit/audit-trail.js';
 import type { JSONValue, Sql, Tx } from '../db/postgres-client.js';
 import { Conflict, Forbidden, InvalidInput, NotFound, Unauthenticated } from '../domain/errors.js';
-import { appendEvent } from '../events/append-events.js';
 import type { ListResult, Page } from '../http/limit-offset-pagination.js';
 import type { Actor } from '../http/route-access.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
 import { publishInvalidations } from '../watch/publish-invalidations.js';
+import { appendRunEnded, endRunTree, toCents } from './end-run-tree.js';
 import { RunAllowance } from './run-allowance.js';
 import {
   type AgentRunInput,
@@ -142,7 +141,7 @@ export class RunService {
   async expireDue(): Promise<void> {
     await this.sql.begin(async (tx) => {
       for (const { id, orgId, isTop } of await store.claimExpiredRuns(tx)) {
-        if (isTop) await this.#appendEnded(tx, orgId, (await store.loadRun(tx, orgId, id))!);
+        if (isTop) await appendRunEnded(tx, orgId, (await store.loadRun(tx, orgId, id))!);
       }
     });
   }
@@ -242,26 +241,10 @@ export class RunService {
 
   /** Returns the number of sub-runs that ended with it. */
   async #endTree(tx: Tx, orgId: string, run: store.RunRow): Promise<number> {
-    const ended = await store.endRun(tx, orgId, run.id);
+    const ended = await endRunTree(tx, orgId, run);
     if (ended.length === 0) return 0;
-    if (run.ancestors.length === 0 && ended.includes(run.id))
-      await this.#appendEnded(tx, orgId, (await store.loadRun(tx, orgId, run.id))!);
-    // Contexts name their run and its ancestors, so one change reaches the whole tree.
     await publishInvalidations(tx, [{ kind: 'key', id: run.id, endsSessions: true }]);
     return ended.filter((id) => id !== run.id).length;
-  }
-
-  async #appendEnded(tx: Tx, orgId: string, run: store.RunRow): Promise<void> {
-    await appendEvent(tx, orgId, 'run.ended', {
-      runId: run.id,
-      label: run.label,
-      agentId: run.agentId,
-      agentName: run.agentName,
-      reason: run.state === 'expired' ? 'expired' : 'ended',
-      budgetCents: run.budgetCents,
-      spentCents: toCents(run.spentNanos),
-      orgId,
-    });
   }
 }
 
@@ -298,8 +281,6 @@ function endOf(expiresInS: number | undefined, end: Parent['end'], now: Date): D
     throw new InvalidInput(`expiresIn goes beyond the end of ${end.of}: ${end.at.toISOString()}`);
   return at;
 }
-
-const toCents = (nanos: number): number => Math.floor(Number(nanos) / NANOS_PER_CENT + 0.5);
 
 const present = ({ ancestors, spentNanos, calls, ...row }: store.RunRow): Run => ({
   id: row.id,
