@@ -98,6 +98,7 @@ test('GET /v1/providers lists the built-in providers', async () => {
       opaqueCalls: expect.any(Array),
       presets: expect.any(Array),
       hasModels: expect.any(Boolean),
+      methods: expect.any(Array),
     });
   const one = await owner.get('/v1/providers/openai');
   expect(one.body.provider).toEqual({
@@ -131,6 +132,7 @@ test('provider accounts: assigned, listed with exactly their fields, rotated, re
     credentialId: null,
     allowSensitivePaths: false,
     allowOpaque: false,
+    minted: null,
     createdAt: TIMESTAMP,
   };
   expect(created.body).toEqual({ account: { ...shown, agentId } });
@@ -248,6 +250,7 @@ test('custom providers: created, listed beside the built-in ones, updated, softl
     origins: ['default'],
     opaqueCalls: [],
     presets: [],
+    methods: [],
     definition: null,
     builtIn: false,
     createdAt: TIMESTAMP,

@@ -15,6 +15,7 @@ import { startSmtpServer } from '../fixtures/smtp-server.js';
 import { waitUntil } from '../fixtures/wait-until.js';
 import { connectContextCache } from '../plane-link/connected-context-cache.js';
 import { HostileProvider } from '../sso/hostile-provider.js';
+import { SigningKey } from '../trust-rules/stand-in-issuer.js';
 import { startReceiver } from '../webhooks/webhook-receiver.js';
 
 type Smtp = Awaited<ReturnType<typeof startSmtpServer>>;
@@ -114,6 +115,11 @@ async function createOneOfEachKind(stranger: Caller & { orgId: string }, webhook
     defaultRole: 'admin',
   };
   expect((await stranger.call('PUT', '/v1/sso', sso)).status).toBe(200);
+  await made('/v1/scim/tokens', { name: 'Directory' });
+  const jwks = { keys: [new SigningKey('k1').jwk] };
+  const conditions = [{ claim: 'repository_id', values: ['4711'] }];
+  await made('/v1/trust-rules', { name: 'deploy', agentId, issuer: 'https://issuer.example', jwks, conditions });
+  const run = await made('/v1/runs', { agentId, budgetCents: 100, expiresIn: 3_600, label: 'planted' });
   // Members and invitations as they are from a time without mail delivery.
   const second: Member = await plane.createMember('owner', stranger.orgId);
   const [invitee, invitation] = [newEmail(), randomBytes(16).toString('hex')];
@@ -125,6 +131,7 @@ async function createOneOfEachKind(stranger: Caller & { orgId: string }, webhook
   return {
     agentId,
     key,
+    run,
     program: bearer(program.secretToken),
     webhook: webhook.endpoint,
     second,
@@ -152,11 +159,15 @@ test('takeover: nothing created before the verification works, and each item can
   const planted = await createOneOfEachKind(stranger, receiver.url);
   const data = connectContextCache([plane.grpcAddress], plane.config.link);
   expect((await data.resolve(planted.key.secretKey)).context).not.toBeNull();
+  expect((await data.resolve(planted.run.secretKey)).context).not.toBeNull();
 
   await reset(email);
 
   await waitUntil('the planted gateway token is refused', async () => {
     return (await data.resolve(planted.key.secretKey)).rejection === 'unknown_token';
+  });
+  await waitUntil('the token of the planted run is refused', async () => {
+    return (await data.resolve(planted.run.secretKey)).rejection === 'unknown_token';
   });
   for (const caller of [stranger, planted.program, planted.second]) {
     expect((await caller.call('GET', '/v1/projects')).status).toBe(401);
@@ -177,12 +188,15 @@ test('takeover: nothing created before the verification works, and each item can
     '/v1/management-tokens',
     '/v1/providers/accounts',
     '/v1/credentials',
+    '/v1/trust-rules',
+    '/v1/runs',
   ]) {
     expect([path, (await owner.call('GET', path)).body.total]).toEqual([path, 0]);
   }
   expect((await owner.call('GET', '/v1/members')).body.members).toMatchObject([{ email, role: 'owner' }]);
 
   expect((await owner.call('GET', '/v1/sso')).body.connection).toBeNull();
+  expect((await owner.call('GET', '/v1/scim')).body.tokens).toEqual([]);
 
   const items = await listSuspendedItems(owner);
   expect([...new Set(items.map(({ kind }) => kind))].sort()).toEqual([...SUSPENDABLE_KINDS].sort());
@@ -205,6 +219,11 @@ test('takeover: nothing created before the verification works, and each item can
     return (await data.resolve(planted.key.secretKey)).context;
   });
   expect(context.upstreams.size).toBe(2);
+  await waitUntil('the token of the kept run is accepted', async () => {
+    return (await data.resolve(planted.run.secretKey)).context !== null;
+  });
+  expect((await owner.call('GET', '/v1/trust-rules')).body.total).toBe(1);
+  expect((await owner.call('GET', '/v1/scim')).body.tokens).toHaveLength(1);
   expect((await accept(planted.invitation)).status).toBe(200);
   await owner.call('POST', '/v1/agents', agent);
   await waitUntil('the kept webhook delivers', () => receiver.received.length === 1);

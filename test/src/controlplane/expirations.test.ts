@@ -14,6 +14,8 @@ import { type Member, useControlPlane } from '../fixtures/control-plane.js';
 import { waitUntil } from '../fixtures/wait-until.js';
 import { configure, openCallback } from '../sso/gateway-login.js';
 import { HostileProvider } from '../sso/hostile-provider.js';
+import { createRule, exchangeToken } from '../trust-rules/exchange-token.js';
+import { SigningKey, workloadClaims } from '../trust-rules/stand-in-issuer.js';
 import { startReceiver } from '../webhooks/webhook-receiver.js';
 
 const plane = useControlPlane();
@@ -47,6 +49,16 @@ async function signUp(): Promise<{ email: string; token: string }> {
   const email = newEmail();
   const { body } = await post('/v1/auth/signup', { email, password: PASSWORD, name: 'Ada', orgName: 'Own' });
   return { email, token: body.token };
+}
+
+/** Exchanges one token at a new trust rule with uploaded keys. */
+async function exchangeOnce(keyLifetimeSeconds = 120): Promise<{ id: string; token: string }> {
+  const key = new SigningKey('k1');
+  const issuer = 'https://issuer.example';
+  const more = { jwks: { keys: [key.jwk] }, keyLifetimeSeconds };
+  const rule = await createRule(await plane().createMember('owner'), issuer, more);
+  const answer = await exchangeToken(plane().url, rule.id, key.sign(workloadClaims(issuer, rule.audience)));
+  return { id: rule.id, token: answer.body.access_token };
 }
 
 const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex');
@@ -206,6 +218,22 @@ const EXPIRATIONS: Readonly<Record<string, ExpirationCase>> = {
       return { where: `id = '${key.id}'`, works: () => isTokenResolved(secretKey) };
     },
   },
+  'runs.expires_at': {
+    seconds: null,
+    make: async () => {
+      const owner = await plane().createMember('owner');
+      const run = { agentId: await createAgent(owner), budgetCents: 100, expiresIn: 3_600 };
+      const { body } = await owner.call('POST', '/v1/runs', run);
+      return { where: `id = '${body.run.id}'`, works: () => isTokenResolved(body.secretKey) };
+    },
+  },
+  'trust_rule_keys.expires_at': {
+    seconds: 120,
+    make: async () => {
+      const { id, token } = await exchangeOnce(120);
+      return { where: `rule_id = '${id}'`, works: () => isTokenResolved(token) };
+    },
+  },
   'webhook_previous_secrets.until': {
     seconds: DAY_S,
     make: async () => {
@@ -222,6 +250,11 @@ const EXPIRATIONS: Readonly<Record<string, ExpirationCase>> = {
 
 /** Expiries that other files test, and columns that record progress. */
 const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
+  'minted_credentials.expires_at': 'connections.test.ts: a revoked grant',
+  'minted_credentials.lease_until': 'connections.test.ts: a control plane that dies during a strict refresh',
+  'oauth_connects.expires_at':
+    'connections.test.ts: an answer to a connection under way that has expired connects nothing',
+  'trust_rule_used_tokens.expires_at': 'trust-rules.test.ts: expired keys and ids of tokens are pruned',
   'billing_accounts.leased_until': 'reconciliation.test.ts: a check whose lease has ended changes nothing',
   'sso_logins.expires_at': 'single-sign-on.test.ts: attack: a callback counts once',
   'sso_links.expires_at': 'single-sign-on.test.ts: an account that exists is linked after its own login only',
@@ -238,8 +271,9 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
 async function isTokenResolved(token: string): Promise<boolean> {
   const client = new ControlPlaneClient([plane().grpcAddress], plane().config.link);
   try {
-    const answer = await client.resolveToken({ tokenHash: Buffer.from(hashOf(token), 'hex') }, 10_000);
-    return answer.context != null;
+    const tokens = [{ tokenHash: Buffer.from(hashOf(token), 'hex'), agentRef: '' }];
+    const { answers } = await client.resolveTokens({ tokens, dataPlaneId: 'test', budgetRows: true }, 10_000);
+    return answers![0]!.context != null;
   } finally {
     client.close();
   }
@@ -378,6 +412,7 @@ const THROTTLE_WINDOWS: Readonly<Record<string, Window>> = {
       await provider.stop();
     },
   },
+  'trust-rule': { counted: 'trust-rule:*', seconds: 60, count: () => exchangeOnce() },
   'webhook-test': {
     counted: 'webhook-test:*',
     seconds: 60,
@@ -475,6 +510,7 @@ test('expiries: the IP of a successful login is known for 30 days', async () => 
 const LEASES: Readonly<Record<string, string>> = {
   'billing_accounts.lease': 'reconciliation.test.ts: a check whose lease has ended changes nothing',
   'circuit_probes.lease': 'circuit.test.ts: a success that a data plane reports by itself counts once',
+  'minted_credentials.lease_until': 'connections.test.ts: a control plane that dies during a strict refresh',
   'webhook_deliveries.lease': 'fairness.test.ts: a result without the lease is written nowhere',
 };
 

@@ -14,6 +14,7 @@ import { pruneSessions } from '@acg/controlplane/auth/sessions/session-store';
 import { pruneEmailTokens } from '@acg/controlplane/auth/users/user-and-membership-store';
 import { pruneCircuits } from '@acg/controlplane/breaker/circuit-store';
 import { pruneOriginContacts } from '@acg/controlplane/breaker/fleet-unreachability-breakers';
+import { pruneConnects } from '@acg/controlplane/connections/connection-store';
 import { OrganizationGrants } from '@acg/controlplane/data-planes/organization-grants';
 import type { Sql } from '@acg/controlplane/db/postgres-client';
 import { deleteOldAbuseCounts } from '@acg/controlplane/detectors/abuse-event-detector';
@@ -25,6 +26,7 @@ import { pruneInvitations } from '@acg/controlplane/members/store';
 import { pruneDeletions } from '@acg/controlplane/orgs/deletion-store';
 import { pruneSsoLogins } from '@acg/controlplane/sso/store';
 import { Throttle } from '@acg/controlplane/throttling/throttle';
+import { pruneRuleKeys } from '@acg/controlplane/trust-rules/store';
 import { registerDataPlane } from '@acg/controlplane/watch/data-plane-registrations';
 import { deleteOldInvalidations } from '@acg/controlplane/watch/invalidation-feed';
 import { expect, test } from 'vitest';
@@ -240,6 +242,27 @@ const SWEEP_CASES: Readonly<Record<string, SweepCase>> = {
     column: 'at',
     keptMs: HOUR_MS,
     row: () => ({ kind: 'key', id: text() }),
+  },
+  'connections/connection-store.ts oauth_connects': {
+    sweep: pruneConnects,
+    column: 'expires_at',
+    keptMs: 0,
+    row: () => ({
+      ...{ state_hash: bytes(), org_id: uuid(), user_id: uuid(), browser_hash: bytes() },
+      ...{ code_verifier: 'v', redirect_uri: 'u' },
+    }),
+  },
+  'trust-rules/store.ts trust_rule_keys': {
+    sweep: pruneRuleKeys,
+    column: 'expires_at',
+    keptMs: 0,
+    row: () => ({ token_hash: bytes(), rule_id: uuid() }),
+  },
+  'trust-rules/store.ts trust_rule_used_tokens': {
+    sweep: pruneRuleKeys,
+    column: 'expires_at',
+    keptMs: 0,
+    row: () => ({ rule_id: uuid(), jti_hash: bytes() }),
   },
   'data-planes/organization-grants.ts data_plane_organizations': {
     sweep: (sql) => new OrganizationGrants(sql, true).deleteOld(),

@@ -46,7 +46,7 @@ test('sets up a second factor, logs in with it, requires it of members and confi
   await runSql(FORGET_CONFIRMATION, email);
   await runSql(FORGET_USE, email);
   visitor.expectHttpError(403, /\/v1\/orgs\//);
-  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
   await dialog.getByText('Confirm that it is you').waitFor();
   await dialog.getByLabel(CODE).fill(showTotpCode(secret));
   await dialog.getByRole('button', { name: 'Confirm' }).click();

@@ -198,13 +198,13 @@ test('restores a page form after a session ended, but not a cancelled dialog', a
   const elsewhere = await stack.call('POST', '/v1/auth/login', null, { email, password });
   await stack.call('DELETE', '/v1/sessions', elsewhere.body.token);
   visitor.expectHttpError(401, /\/v1\//);
-  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByText('Your session has ended.').waitFor();
   await page.getByLabel('E-mail').fill(email);
   await page.getByLabel('Password', { exact: true }).fill(password);
   await page.getByRole('button', { name: 'Log in' }).click();
   await expect.poll(() => page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('Acme and sons');
-  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByText('Organization saved').waitFor();
   await page.getByRole('link', { name: 'Projects' }).click();
   await page.getByRole('button', { name: 'New project' }).click();

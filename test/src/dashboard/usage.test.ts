@@ -70,7 +70,7 @@ test('explains each rejection and links to its fix', async () => {
   expect(page.url()).toContain(`agent=${busy.id}`);
   await page.getByRole('row', { name: /not_assigned/ }).waitFor({ state: 'detached' });
   await page.getByRole('link', { name: 'Agent limits' }).click();
-  await page.getByLabel('Requests per minute').fill('60');
+  await page.getByRole('textbox', { name: 'Requests per minute' }).fill('60');
   await page.getByRole('button', { name: 'Save limits' }).click();
   await page.getByText('Limits saved').waitFor();
   expect((await call('GET', `/v1/agents/${busy.id}`)).body.agent.rpmLimit).toBe(60);

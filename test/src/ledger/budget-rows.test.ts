@@ -105,6 +105,10 @@ test('deferred usage counts in the rows of its own model and tags, also for proj
     insert into budgets (id, org_id, project_id, time_window, cents, mode)
     values (${newId()}, ${scene.orgId}, ${scene.projectId}, 'total', 5, 'soft') returning id`;
   const runId = newId();
+  await db().sql`
+    insert into runs (id, org_id, agent_id, root_id, budget_cents, token_hash, key_prefix, created_at, expires_at)
+    values (${runId}, ${scene.orgId}, ${scene.agentId}, ${runId}, 100, ${Buffer.from(runId)}, 'acg_', now(),
+            now() + interval '1 hour')`;
   const call = { recordId: newId(), ...scene, keyId: newId(), providerSlug: 'openai', startedAtMs: NOW, month: MONTH };
   const lines = [
     { id: 'a', model: 'GPT-5-mini', costNanos: 100 },

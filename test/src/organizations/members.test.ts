@@ -202,13 +202,16 @@ test('audit: actor, action, time, IP, before and after; filtered; newest first',
   const project = (await admin.call('POST', '/v1/projects', { name: 'Audited' })).body.project;
   const all = await admin.call('GET', '/v1/audit');
   expect(all.body).toMatchObject({ total: 2, limit: 50, offset: 0 });
-  expect(all.body.entries[0]).toMatchObject({ action: 'project.create', target: { type: 'project', id: project.id } });
+  expect(all.body.entries[0]).toMatchObject({
+    action: 'project.create',
+    target: { type: 'project', id: project.id, name: 'Audited' },
+  });
   expect(all.body.entries[1]).toEqual({
     id: expect.any(String),
     at: expect.stringMatching(/Z$/),
     actor: { userId: owner.userId, email: expect.stringContaining('@example.com') },
     action: 'member.update',
-    target: { type: 'user', id: viewer.userId },
+    target: { type: 'user', id: viewer.userId, name: null },
     ip: '127.0.0.1',
     changes: { role: ['viewer', 'member'] },
   });

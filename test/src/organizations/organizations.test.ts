@@ -77,7 +77,7 @@ test('a new organization has its owner and a first project; a user can create at
 });
 
 /** Settings of a new organization. */
-const UNSET = { budgetCentsMonthly: null, requireSecondFactor: false };
+const UNSET = { budgetCentsMonthly: null, budgets: [], agentDefaults: null, requireSecondFactor: false };
 
 test('rename: by an admin, of the own organization; its slug stays', async () => {
   const owner = await plane().createMember('owner');

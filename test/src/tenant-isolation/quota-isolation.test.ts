@@ -39,6 +39,14 @@ const NEW_VALUE_SQL: Readonly<Record<string, string>> = {
   bytea: "'\\x' || md5(random()::text) || md5(random()::text)",
 };
 
+/** All but generated ones. */
+async function listWritableColumns(table: string): Promise<string[]> {
+  const columns = await plane().database.sql<{ name: string }[]>`
+    select quote_ident(attname) as name from pg_attribute
+     where attrelid = ${table}::regclass and attnum > 0 and not attisdropped and attgenerated = ''`;
+  return columns.map(({ name }) => name);
+}
+
 /** As many copies of one of the organization's rows in each table as no organization may have. */
 async function fillTables(orgId: string): Promise<readonly string[]> {
   const columns = await listUniqueColumns();
@@ -47,9 +55,11 @@ async function fillTables(orgId: string): Promise<readonly string[]> {
     const fresh = columns
       .filter((column) => column.table === table)
       .map(({ name, type }) => `'${name}', ${NEW_VALUE_SQL[type]!}`);
+    const names = await listWritableColumns(table);
     const { count } = await plane().database.sql.unsafe(`
-      insert into ${table} select (jsonb_populate_record(null::${table}, to_jsonb(t) || jsonb_build_object(${fresh.join()}))).*
-        from (select * from ${table} where org_id = '${orgId}' limit 1) t, generate_series(1, ${COPIES})`);
+      insert into ${table} (${names.join()}) select ${names.map((name) => `(r).${name}`).join()} from (
+        select jsonb_populate_record(null::${table}, to_jsonb(t) || jsonb_build_object(${fresh.join()})) as r
+          from (select * from ${table} where org_id = '${orgId}' limit 1) t, generate_series(1, ${COPIES})) copies`);
     if (count > 0) filled.push(table);
   }
   return filled;
