@@ -1,7 +1,6 @@
 import Fastify from 'fastify';
 import { afterEach, expect, test, vi } from 'vitest';
 import { TooManyAttempts } from '../domain/errors.js';
-import type { Actor } from './route-access.js';
 import { addWriteRateLimit, WriteRateLimiter } from './write-rate-limit.js';
 
 afterEach(() => void vi.useRealTimers());
@@ -88,9 +87,9 @@ test('retryAfterSeconds of a member with little usage depends on the allowance t
 
 test('a clock that is set back rejects no request', async () => {
   const app = Fastify();
-  app.decorateRequest('actor');
+  app.decorateRequest('tenant', null);
   app.addHook('onRequest', async (request) => {
-    request.actor = { orgId: 'a', userId: 'one', token: null } as Actor;
+    request.tenant = { orgId: 'a', callerId: 'one' };
   });
   addWriteRateLimit(app);
   app.post('/', { config: { access: 'admin' } }, async () => 'done');

@@ -14,7 +14,7 @@ test('commands: a path with an id, and a required parameter', () => {
     curl: 'curl -X GET "https://gw.example.org/under/v1/webhooks/$ENDPOINT_ID/deliveries" -H "Authorization: Bearer $ACG_TOKEN"',
     acg: 'acg api GET "/v1/webhooks/$ENDPOINT_ID/deliveries"',
   });
-  expect(commandsOf('getUsageBreakdown').acg).toBe('acg api GET "/v1/usage/breakdown" -q "by=project"');
+  expect(commandsOf('getUsageBreakdown').acg).toBe('acg api GET "/v1/usage/breakdown" -q "by=model"');
 });
 
 test('commands: a public operation sends no token', () => {

@@ -2,7 +2,7 @@
  * Shell commands that call an operation, with `curl` and with `acg`. Bodies are the document's examples. Ids and other
  * values that only the caller knows are shell variables: `/v1/agents/$ID`.
  */
-import { type ApiDocument, type ApiOperation, exampleOf, type Schema } from './read-openapi-json.js';
+import { type ApiDocument, type ApiOperation, exampleOf, type Parameter } from './read-openapi-json.js';
 
 interface OperationCommands {
   readonly curl: string;
@@ -14,7 +14,7 @@ export function buildCommands(document: ApiDocument, { method, path, operation }
   const target = path.replace(/\{(\w+)\}/g, (_, name: string) => shellVariable(name));
   const query = parameters
     .filter((parameter) => parameter.in === 'query' && parameter.required)
-    .map(({ name, schema }) => `${name}=${sampleValue(name, schema)}`);
+    .map((parameter) => `${parameter.name}=${sampleValue(parameter)}`);
   const body = exampleOf(document, requestBody?.content['application/json']);
   const data = body === undefined ? null : quote(JSON.stringify(body));
   const url = `${document.servers[0].url}${target}${query.length === 0 ? '' : `?${query.join('&')}`}`;
@@ -37,8 +37,8 @@ export function buildCommands(document: ApiDocument, { method, path, operation }
 /** `endpointId` → `$ENDPOINT_ID`. */
 const shellVariable = (name: string): string => `$${name.replace(/[A-Z]/g, '_$&').toUpperCase()}`;
 
-const sampleValue = (name: string, { enum: options }: Schema): string =>
-  options === undefined ? shellVariable(name) : String(options[0]);
+const sampleValue = ({ name, schema, examples = {} }: Parameter): string =>
+  String(schema.enum?.[0] ?? Object.values(examples)[0]?.value ?? shellVariable(name));
 
 /** Quotes for a POSIX shell. */
 const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

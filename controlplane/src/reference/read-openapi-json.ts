@@ -30,12 +30,13 @@ export interface Content {
   readonly examples?: { readonly example: { readonly $ref: string } };
 }
 
-interface Parameter {
+export interface Parameter {
   readonly $ref?: string;
   readonly name: string;
   readonly in: string;
   readonly required: boolean;
   readonly description?: string;
+  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
   readonly schema: Schema;
 }
 

@@ -20,6 +20,8 @@ function encodeAgentContext(own: Readonly<Record<string, number | null>>): IAgen
     accounts: [],
     customSlugs: [],
     scopes: [],
+    budgets: [],
+    auditLimits: [],
     ...noBudgets,
     ...own,
   };
