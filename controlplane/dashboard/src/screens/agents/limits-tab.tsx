@@ -11,12 +11,14 @@ import { showToast } from '../../components/feedback/toast.js';
 import { BudgetAmountInput } from '../../components/forms/budget-amount-input.js';
 import { BudgetThresholdInput, validateThresholds } from '../../components/forms/budget-threshold-input.js';
 import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
+import { lazyComponent } from '../../components/layout/lazy-component-no-suspense-delay.js';
 import { dollarInputToCents } from '../../format/format.js';
 import { type Agent, useUpdateAgent } from '../../resources/agent-account-and-key-hooks.js';
 import { AuditModeCard } from './audit-mode-card.js';
 import { describeRateLimitFields } from './describe-rate-limit-fields.js';
 import { changedEnforcement, ENFORCEMENT_LABELS, EnforcementFields, enforcementInputs } from './enforcement-fields.js';
-import { ReplayDialog } from './replay-dialog.js';
+
+const ReplayDialog = lazyComponent(async () => (await import('./replay-dialog.js')).ReplayDialog, null);
 
 const CENTS = 100;
 const numberOrNull = (value: number | string): number | null => (typeof value === 'number' ? value : null);

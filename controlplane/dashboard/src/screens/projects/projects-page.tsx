@@ -11,13 +11,18 @@ import { EmptyState } from '../../components/feedback/empty-state.js';
 import { RelativeTime } from '../../components/feedback/relative-time.js';
 import { showToast } from '../../components/feedback/toast.js';
 import { ConfirmDialog } from '../../components/forms/confirm-dialog.js';
+import { lazyComponent } from '../../components/layout/lazy-component-no-suspense-delay.js';
 import { PageHeader } from '../../components/layout/page-header.js';
 import { DataTable } from '../../components/tables/data-table.js';
 import { RowActionButton } from '../../components/tables/row-action-button.js';
 import { formatCents } from '../../format/format.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
-import { ProjectBudgetsDialog } from './project-budgets-dialog.js';
 import { ProjectDialog } from './project-dialog.js';
+
+const ProjectBudgetsDialog = lazyComponent(
+  async () => (await import('./project-budgets-dialog.js')).ProjectBudgetsDialog,
+  null,
+);
 
 const DEFAULTS = { page: 1 };
 const PAGE_SIZE = 50;

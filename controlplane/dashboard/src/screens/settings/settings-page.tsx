@@ -5,13 +5,19 @@ import { PageHeader } from '../../components/layout/page-header.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
 import { ChangePassword } from './change-password.js';
 import { LeaveOrDeleteOrganization } from './leave-or-delete-organization.js';
-import { ManagementTokensTab } from './management-tokens-tab.js';
 import { NewOrganizationDialog } from './new-organization-dialog.js';
-import { OrganizationSettings } from './organization-settings.js';
 import { Profile } from './profile.js';
-import { SessionsTab } from './sessions-tab.js';
 
 const SecondFactor = lazyComponent(async () => (await import('./second-factor.js')).SecondFactor, <Skeleton h={160} />);
+const SessionsTab = lazyComponent(async () => (await import('./sessions-tab.js')).SessionsTab, <Skeleton h={320} />);
+const ManagementTokensTab = lazyComponent(
+  async () => (await import('./management-tokens-tab.js')).ManagementTokensTab,
+  <Skeleton h={320} />,
+);
+const OrganizationSettings = lazyComponent(
+  async () => (await import('./organization-settings.js')).OrganizationSettings,
+  <Skeleton h={320} />,
+);
 const SingleSignOnTab = lazyComponent(
   async () => (await import('./single-sign-on-tab.js')).SingleSignOnTab,
   <Skeleton h={320} />,
