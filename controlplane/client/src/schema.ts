@@ -8788,10 +8788,7 @@ export interface operations {
     finishConnection: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -9018,10 +9015,7 @@ export interface operations {
     disconnectCredential: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
+            header?: never;
             path: {
                 id: string;
             };
@@ -10619,10 +10613,7 @@ export interface operations {
     disconnectAccount: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
+            header?: never;
             path: {
                 id: string;
             };

@@ -23,10 +23,10 @@ const RUNNING_MAX = 4;
 const WAITING_MAX = 64;
 /**
  * Excludes routes that send mails, log in, count wrong codes or end sessions, and routes that wait for providers: tests of
- * credentials change nothing, and a check of a bill can be repeated.
+ * credentials change nothing, a check of a bill and a disconnection can be repeated, and a connection works once anyway.
  */
 const EXCLUDED_ROUTES =
-  /^\/v1\/(?:(?:auth|second-factor|sso|session|sessions|members|invitations)(?:\/|$)|(?:providers\/accounts|credentials)\/(?:[^/]+\/)?test$|billing\/accounts\/[^/]+\/check$)/;
+  /^\/v1\/(?:(?:auth|second-factor|sso|session|sessions|members|invitations|connections)(?:\/|$)|(?:providers\/accounts|credentials)\/(?:[^/]+\/)?(?:test|disconnect)$|billing\/accounts\/[^/]+\/check$)/;
 const ROLLED_BACK = new Error('rolled back');
 
 interface IdempotentRequest {
