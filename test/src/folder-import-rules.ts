@@ -271,6 +271,7 @@ const controlplane: FolderRules = {
     'domain',
     'http',
     'mail',
+    'runs',
     'suspension',
     'throttling',
     'watch',

@@ -1213,7 +1213,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what a member created: gateway tokens, webhooks, management tokens
+         * List what a member created: tokens, webhooks, running runs, trust rules
          * @description Role: admin or owner.
          */
         get: operations["listCreatedByMember"];
@@ -4431,7 +4431,7 @@ export interface components {
                  * @description Management tokens end with the membership in any case.
                  * @enum {string}
                  */
-                kind: "api_key" | "webhook" | "management_token";
+                kind: "api_key" | "webhook" | "management_token" | "run" | "scim_token" | "trust_rule";
                 /** Format: uuid */
                 id: string;
                 name: string;
@@ -8982,10 +8982,7 @@ export interface operations {
     connectCredential: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
+            header?: never;
             path: {
                 id: string;
             };
@@ -9753,7 +9750,7 @@ export interface operations {
     removeMember: {
         parameters: {
             query?: {
-                /** @description Also revokes the gateway tokens and deletes the webhooks of the list `created`. */
+                /** @description Also ends what the list `created` has: gateway tokens, webhooks, running runs, SCIM tokens and trust rules. */
                 revoke?: "created";
             };
             header?: never;
@@ -9844,7 +9841,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description List what a member created: gateway tokens, webhooks, management tokens */
+            /** @description List what a member created: tokens, webhooks, running runs, trust rules */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10580,10 +10577,7 @@ export interface operations {
     connectAccount: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
+            header?: never;
             path: {
                 id: string;
             };

@@ -102,14 +102,23 @@ test.each([
 });
 
 test.each([
-  ['gpt-5-mini', 'gpt-5*', true],
-  ['GPT-5-*', 'gpt-*', true],
-  ['gpt-*', 'gpt-5*', false],
-  ['*', '*', true],
-  ['*', '\u0001', false],
-  ['*mini', '*-mini', false],
-])('names: %s is within %s: %s', (inner, outer, expected) => {
-  expect(isNamePatternWithin(inner, outer)).toBe(expected);
+  ['models', 'gpt-5-mini', 'gpt-5*', true],
+  ['models', 'GPT-5-*', 'gpt-*', true],
+  ['models', 'gpt-*', 'gpt-5*', false],
+  ['models', '*', '*', true],
+  ['models', '*', '\u0001', false],
+  ['models', '*mini', '*-mini', false],
+  ['resources', 'file:///data/a/*', 'file:///data/*', true],
+  ['resources', 'file:///DATA/a/*', 'file:///data/*', false],
+] as const)('names of %s: %s is within %s: %s', (field, inner, outer, expected) => {
+  expect(isNamePatternWithin(inner, outer, field)).toBe(expected);
+});
+
+const LIMIT = { tool: 'delete_*', rpm: 5 };
+
+test('narrowing: limits of tools stay', () => {
+  expect(combinePolicies({ p: { toolLimits: [LIMIT] } }, { p: {} })).toEqual({ p: { toolLimits: [LIMIT] } });
+  expect(combinePolicies({ p: {} }, { p: { toolLimits: [LIMIT] } })).toEqual({ p: { toolLimits: [LIMIT] } });
 });
 
 test.each([
@@ -131,6 +140,12 @@ test.each([
   ],
   [{ p: { models: { deny: ['a'] } } }, { p: { models: { allow: ['a'] } } }, null],
   [null, { p: {} }, null],
+  [{ p: { toolLimits: [LIMIT] } }, { p: {} }, null],
+  [
+    { p: { toolLimits: [LIMIT] } },
+    { p: { toolLimits: [LIMIT] } },
+    'policy.p.toolLimits: those of the parent hold: leave the field out',
+  ],
   [{ p: {} }, null, null],
 ])('widening: %j and then %j', (outer, inner, expected) => {
   expect(findWidening(outer, inner)).toBe(expected);

@@ -4,9 +4,10 @@
  * would allow beyond its parent's. Containment of patterns is decided on their text: `a` is within `b` when `b` matches
  * `a` with each `*` of `a` read as a character that only a `*` matches. This never accepts a wider pattern.
  */
-import { matchesCall, matchesWildcard, parseCallPattern } from '@acg/base/policy/call-pattern';
+import { type CallPattern, matchesCall, matchesWildcard, parseCallPattern } from '@acg/base/policy/call-pattern';
 import { matchesUnambiguously } from '@acg/base/policy/call-rules';
 import { splitPathStrictly } from '@acg/base/policy/split-path-strictly-or-leniently';
+import { LRUCache } from 'lru-cache';
 import type { AgentPolicy } from './call-and-model-policy-schema.js';
 
 type ProviderPolicy = AgentPolicy[string];
@@ -16,14 +17,33 @@ const NAME_FIELDS = ['models', 'tools', 'resources', 'prompts'] as const;
 /** Stands for a `*` of the contained pattern. Patterns that hold it contain only themselves. */
 const ANY_RUN = '\u0001';
 
+interface CompiledCall {
+  readonly pattern: CallPattern | null;
+  /** Of the path, with its wildcards marked. */
+  readonly segments: readonly string[];
+}
+
+/** Contexts of runs compare the same patterns again and again. */
+const compiledCalls = new LRUCache<string, CompiledCall>({ max: 10_000 });
+
+function compileCall(text: string): CompiledCall {
+  let compiled = compiledCalls.get(text);
+  if (compiled === undefined) {
+    const segments = splitPathStrictly(text.slice(text.indexOf(' ') + 1)).map(markWildcards);
+    compiled = { pattern: parseCallPattern(text, splitPathStrictly), segments };
+    compiledCalls.set(text, compiled);
+  }
+  return compiled;
+}
+
 /**
  * Whether every call that `inner` matches is matched by `outer`, as far as their texts show it. A `**` of `inner` stands
  * for any number of segments, so the single `**` of `outer` must cover it.
  */
 export function isCallPatternWithin(inner: string, outer: string): boolean {
   if (inner === outer) return true;
-  const pattern = parseCallPattern(outer, splitPathStrictly);
-  const contained = parseCallPattern(inner, splitPathStrictly);
+  const { pattern } = compileCall(outer);
+  const { pattern: contained, segments } = compileCall(inner);
   if (pattern === null || contained === null) return false;
   if (pattern.method !== null && pattern.method !== contained.method) return false;
   if (contained.groups.length > 1) {
@@ -31,18 +51,24 @@ export function isCallPatternWithin(inner: string, outer: string): boolean {
     if (last === undefined || more.length > 0) return false;
     if (contained.groups[0]!.length < first!.length || contained.groups.at(-1)!.length < last.length) return false;
   }
-  const segments = splitPathStrictly(inner.slice(inner.indexOf(' ') + 1)).map(markWildcards);
   return matchesCall({ ...pattern, method: null }, '', segments, matchesUnambiguously);
 }
 
 const markWildcards = (text: string): string => text.replaceAll('*', ANY_RUN);
 
+type NameField = (typeof NAME_FIELDS)[number];
+
 const foldCase = (text: string): string => text.normalize('NFKC').toLowerCase();
+/** Names of models are compared without case, those of MCP servers as they are written. */
+const foldOf = (field: NameField): ((text: string) => string) => (field === 'models' ? foldCase : (text) => text);
 
 /** The same for names of models, tools, resources and prompts, whose `*` matches any run of characters. */
-export const isNamePatternWithin = (inner: string, outer: string): boolean =>
-  inner === outer ||
-  (!outer.includes(ANY_RUN) && matchesWildcard(foldCase(outer).split('*'), markWildcards(foldCase(inner))));
+export function isNamePatternWithin(inner: string, outer: string, field: NameField): boolean {
+  if (inner === outer) return true;
+  if (outer.includes(ANY_RUN)) return false;
+  const fold = foldOf(field);
+  return matchesWildcard(fold(outer).split('*'), markWildcards(fold(inner)));
+}
 
 /** Patterns of `inner` and `outer` that both sides allow: those within a pattern of the other. */
 function intersect(
@@ -73,18 +99,24 @@ function combineProviderPolicies(outer: ProviderPolicy, inner: ProviderPolicy): 
       : intersect(inner.calls, outer.calls, isCallPatternWithin);
   if (calls !== undefined) combined.calls = calls;
   for (const field of NAME_FIELDS) {
-    const rule = combineNameRules(outer[field], inner[field]);
+    const rule = combineNameRules(field, outer[field], inner[field]);
     if (rule !== undefined) combined[field] = rule;
   }
+  const toolLimits = outer.toolLimits ?? inner.toolLimits;
+  if (toolLimits !== undefined) combined.toolLimits = toolLimits;
   return combined;
 }
 
-function combineNameRules(outer: NameRule | undefined, inner: NameRule | undefined): NameRule | undefined {
+function combineNameRules(
+  field: NameField,
+  outer: NameRule | undefined,
+  inner: NameRule | undefined,
+): NameRule | undefined {
   if (outer === undefined || inner === undefined) return inner ?? outer;
   const allow =
     outer.allow === undefined || inner.allow === undefined
       ? (inner.allow ?? outer.allow)
-      : intersect(inner.allow, outer.allow, isNamePatternWithin);
+      : intersect(inner.allow, outer.allow, (a, b) => isNamePatternWithin(a, b, field));
   const deny = [...new Set([...(outer.deny ?? []), ...(inner.deny ?? [])])];
   return { ...(allow === undefined ? {} : { allow }), ...(deny.length === 0 ? {} : { deny }) };
 }
@@ -99,10 +131,12 @@ export function findWidening(outer: AgentPolicy | null, inner: AgentPolicy | nul
       (one) => parent.calls?.some((pattern) => isCallPatternWithin(one, pattern)) === false,
     );
     if (call !== undefined) return `policy.${slug}.calls: the parent does not allow all of "${call}"`;
+    if (parent.toolLimits !== undefined && rules.toolLimits !== undefined)
+      return `policy.${slug}.toolLimits: those of the parent hold: leave the field out`;
     for (const field of NAME_FIELDS) {
       const allow = parent[field]?.allow;
       const name = rules[field]?.allow?.find(
-        (one) => allow?.some((pattern) => isNamePatternWithin(one, pattern)) === false,
+        (one) => allow?.some((pattern) => isNamePatternWithin(one, pattern, field)) === false,
       );
       if (name !== undefined) return `policy.${slug}.${field}.allow: the parent does not allow all of "${name}"`;
     }

@@ -1,7 +1,7 @@
 /**
  * Reads everything for a batch of gateway tokens in one statement, so that rows and revision come from one snapshot.
  * Each step uses an index that begins with the hash, the agent or the organization, so a large tenant costs only
- * itself. The size of each token's accounts is summed up before they are read; tokens beyond {@link BATCH_BYTES_MAX}
+ * itself. The size of each token's rows is summed up before they are read; tokens beyond {@link BATCH_BYTES_MAX}
  * are left out.
  */
 
@@ -145,10 +145,13 @@ export interface AccountRow {
 const limitJsonPairs = (sql: Sql) =>
   sql.unsafe(LIMIT_FIELDS.map((row) => `'${row.field}', agent.${row.column}`).join());
 
+/** A budget row in a batch, without its models: ids, amounts and the spend of its windows. */
+const BUDGET_ROW_BYTES = 300;
+
 /**
- * Limit for the stored credentials, addresses and patterns of one batch, in bytes; its last token may exceed it. An
- * ordinary token has a few hundred bytes. A token of a tenant that uses every limit fully has two million, which take a
- * fifth of a second.
+ * Limit for the stored credentials, addresses, patterns, budget rows and run policies of one batch, in bytes; its last
+ * token may exceed it. An ordinary token has a few hundred bytes. A token of a tenant that uses every limit fully has
+ * two million, which take a fifth of a second.
  */
 const BATCH_BYTES_MAX = 2_097_152;
 
@@ -186,6 +189,7 @@ export async function loadContextRows(
              and r.ended_at is null and r.expires_at > now()
              and (k.id is null or (k.revoked_at is null and (k.expires_at is null or k.expires_at > now())))
              and t.deleted_at is null
+             and not exists (select from runs p where p.id = any(r.ancestors) and p.ended_at is not null)
           union all
           -- All keys of a trust rule have its id, so one invalidation ends them.
           select t.id, t.org_id, 'agent', t.agent_id, t.project_id, x.expires_at, null
@@ -217,11 +221,23 @@ export async function loadContextRows(
         select position, (
             select coalesce(sum(octet_length(coalesce(s.ciphertext, p.ciphertext)) + coalesce(
                 octet_length(c.base_url) + octet_length(array_to_string(c.sensitive_paths, ''))
-                  + coalesce(octet_length(c.definition::text), 0), 0)), 0)
+                  + coalesce(octet_length(c.definition::text), 0), 0) + coalesce(m.bytes, 0)), 0)
               from provider_accounts p
               left join credentials s on s.id = p.credential_id
               left join custom_providers c on c.id = p.custom_provider_id
-             where p.agent_id in (select id from unnest(chosen.agents))) as bytes
+              left join lateral (
+                select octet_length(ciphertext) as bytes from minted_credentials where account_id = p.id
+                union all
+                select octet_length(ciphertext) from minted_credentials
+                 where credential_id = p.credential_id and (agent_id is null or agent_id = p.agent_id)
+                limit 1) m on true
+             where p.agent_id in (select id from unnest(chosen.agents)))
+          + (select coalesce(sum(${BUDGET_ROW_BYTES} + octet_length(array_to_string(b.models, ''))), 0)
+               from unnest(chosen.agents) a
+               join budgets b on b.org_id = a.org_id and b.scope_id in (a.id, a.project_id, a.org_id))
+          + (select coalesce(sum(octet_length(c.policy::text)), 0)
+               from runs r join runs c on c.id = r.id or c.id = any(r.ancestors)
+              where r.id = chosen.run_id) as bytes
           from chosen) w
     )
     select

@@ -104,6 +104,8 @@ export async function sweepBudgetRowAlerts(sql: Sql): Promise<number> {
       select distinct b.id, b.org_id, s.period from budgets b
         join budget_spend s on s.budget_id = b.id and s.org_id = b.org_id
        where s.updated_at > now() - ${SWEPT_MINUTES} * interval '1 minute' and s.period = any(budget_periods(b.time_window, now()))
+         and not exists (select from event_facts e where e.fact = 'budget_row:' || b.id || ':' ||
+           case when b.time_window = 'total' then 'total' else s.period end)
        limit ${SWEEP_MAX}`;
     const found = await selectRows(tx, rows);
     await emitReached(tx, found);

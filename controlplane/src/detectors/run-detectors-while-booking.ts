@@ -13,6 +13,9 @@ import { detectWouldReject } from './would-reject-alerts.js';
 const isByMonthlyBudget = ({ reason, calls }: RejectionEntry): boolean =>
   reason === 'budget' && (calls.length === 0 || calls.some(({ budgetId }) => budgetId === ''));
 
+/** The budget is used up. Other reasons: the call alone is too large, or the rest is reserved by calls in flight. */
+const SPENT_REASONS: ReadonlySet<string> = new Set(['budget', 'budget_project', 'budget_org', 'budget_run']);
+
 const withBudgetIds = ({ orgId, minuteMs, calls }: RejectionEntry) => ({
   orgId,
   minuteMs,
@@ -29,7 +32,7 @@ export class UsageDetectorRunner implements UsageObserver {
     await detectReachedBudgets(tx, booked.spendChanges);
     await detectExhaustedHardBudgets(tx, booked.rejections.filter(isByMonthlyBudget));
     await detectReachedBudgetRows(tx, booked.budgetPeriods);
-    const rejectedByRows = booked.rejections.map(withBudgetIds);
+    const rejectedByRows = booked.rejections.filter(({ reason }) => SPENT_REASONS.has(reason)).map(withBudgetIds);
     await detectExhaustedHardRows(tx, rejectedByRows);
     await detectRejectingRuns(tx, rejectedByRows);
     await detectWouldReject(tx, booked.entries);

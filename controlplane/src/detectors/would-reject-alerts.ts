@@ -6,6 +6,7 @@ import { utcDayOf } from '@acg/base/budget-rows';
 import { RATE_LIMITS } from '@acg/base/limit-definitions';
 import type { Tx } from '../db/postgres-client.js';
 import { appendEvent } from '../events/append-events.js';
+import { isBudgetPeriod } from '../ledger/budget-row-sums.js';
 
 interface AuditedCall {
   readonly id: string;
@@ -28,10 +29,10 @@ const ITEMS_MAX = 70;
 export async function detectWouldReject(tx: Tx, entries: readonly AuditedCall[]): Promise<void> {
   const findings = new Map<
     string,
-    { agentId: string; limit: string; budgetId: string | null; window: string; callId: string }
+    { orgId: string; agentId: string; limit: string; budgetId: string | null; window: string; callId: string }
   >();
   for (const { id: callId, startedAtMs, dimensions } of entries) {
-    const { agentId, wouldReject, budgetRows } = dimensions;
+    const { orgId, agentId, wouldReject, budgetRows } = dimensions;
     if (wouldReject === '') continue;
     const day = dimensions.day || utcDayOf(startedAtMs);
     for (const item of wouldReject.split(',', ITEMS_MAX)) {
@@ -39,10 +40,11 @@ export async function detectWouldReject(tx: Tx, entries: readonly AuditedCall[])
       if (budgetId === null && !LIMITS.has(item)) continue;
       const row = budgetRows.split(',').find((one) => budgetId !== null && one.startsWith(`${budgetId}@`));
       const month = PLAIN_BUDGETS.includes(item) ? day.slice(0, 7) : day;
-      const window = row === undefined ? month : row.slice(row.indexOf('@') + 1);
+      const period = row?.slice(row.indexOf('@') + 1) ?? '';
+      const window = isBudgetPeriod(period) ? period : month;
       const fact = `would_reject:${budgetId ?? `${agentId}:${item}`}:${window}`;
       if (!findings.has(fact))
-        findings.set(fact, { agentId, limit: budgetId === null ? item : 'budget', budgetId, window, callId });
+        findings.set(fact, { orgId, agentId, limit: budgetId === null ? item : 'budget', budgetId, window, callId });
     }
   }
   if (findings.size === 0) return;
@@ -50,15 +52,9 @@ export async function detectWouldReject(tx: Tx, entries: readonly AuditedCall[])
     insert into event_facts (fact) select unnest(${[...findings.keys()].sort()}::text[])
     on conflict (fact) do nothing returning fact`;
   for (const { fact } of inserted) {
-    const { agentId, ...found } = findings.get(fact)!;
-    const [agent] = await tx<{ orgId: string; name: string }[]>`
-      select org_id as "orgId", name from agents where id = ${agentId}`;
-    if (agent === undefined) continue;
-    await appendEvent(tx, agent.orgId, 'limit.would_reject', {
-      agentId,
-      agentName: agent.name,
-      ...found,
-      orgId: agent.orgId,
-    });
+    const found = findings.get(fact)!;
+    const { orgId, agentId } = found;
+    const [agent] = await tx<{ name: string }[]>`select name from agents where id = ${agentId} and org_id = ${orgId}`;
+    if (agent !== undefined) await appendEvent(tx, orgId, 'limit.would_reject', { ...found, agentName: agent.name });
   }
 }

@@ -27,9 +27,19 @@ export class OnlyOwner extends Error {
   }
 }
 
+/** The person is the owner who may log in without the required single sign-on. */
+export class BreakGlassOwner extends Error {
+  constructor(readonly organizations: readonly string[]) {
+    super(
+      `the break-glass owner of single sign-on of ${organizations.join(', ')}: name another break-glass owner there, then repeat`,
+    );
+    this.name = 'BreakGlassOwner';
+  }
+}
+
 class DryRun extends Error {}
 
-/** Throws {@link OnlyOwner} and changes nothing. `erasedBy`: user and host of the command, for the trails. */
+/** Throws {@link OnlyOwner} or {@link BreakGlassOwner} and changes nothing. `erasedBy`: user and host of the command, for the trails. */
 export async function erasePerson(sql: Sql, email: string, erasedBy: string, isDryRun: boolean): Promise<Erasure> {
   let erasure: Erasure | null = null;
   try {
@@ -49,6 +59,7 @@ async function erase(tx: Tx, email: string, erasedBy: string): Promise<Erasure> 
   const userId = user?.id ?? null;
   if (userId !== null) {
     await assertNotOnlyOwner(tx, userId);
+    await assertNotBreakGlassOwner(tx, userId);
     await tx`
       insert into audit_entries (id, org_id, actor_user_id, actor_email, action, target_type, target_id, ip, changes)
       select gen_random_uuid(), org_id, null, ${erasedBy}, 'user.erase', 'user', ${userId}, '', '{}'::jsonb
@@ -106,4 +117,12 @@ async function assertNotOnlyOwner(tx: Tx, userId: string): Promise<void> {
   const own = owners.filter((one) => one.userId === userId);
   const alone = own.filter(({ orgId }) => !owners.some((one) => one.orgId === orgId && one.userId !== userId));
   if (alone.length > 0) throw new OnlyOwner(alone.map(({ name, orgId }) => `${name} (${orgId})`));
+}
+
+/** Also of organizations that wait for their deletion: the connection's reference would reject the deletion. */
+async function assertNotBreakGlassOwner(tx: Tx, userId: string): Promise<void> {
+  const organizations = await tx<{ orgId: string; name: string }[]>`
+    select o.id as "orgId", o.name from sso_connections c join organizations o on o.id = c.org_id
+     where c.break_glass_user_id = ${userId} order by o.name, o.id`;
+  if (organizations.length > 0) throw new BreakGlassOwner(organizations.map(({ name, orgId }) => `${name} (${orgId})`));
 }

@@ -8,7 +8,7 @@ import { ConfigError, EnvReader } from '@acg/base/env-reader';
 import { maskSecrets } from '@acg/base/log';
 import { readDatabaseUrl } from '../db/database-url.js';
 import { openPool } from '../db/postgres-client.js';
-import { erasePerson, OnlyOwner } from './erase-person.js';
+import { BreakGlassOwner, erasePerson, OnlyOwner } from './erase-person.js';
 
 const EXIT_USAGE = 64;
 const EXIT_REFUSED = 65;
@@ -42,6 +42,6 @@ try {
 } catch (error) {
   const problems = error instanceof ConfigError ? error.problems : [(error as Error).message];
   for (const problem of problems) process.stderr.write(`erase-person: ${maskSecrets(problem)}\n`);
-  process.exitCode =
-    error instanceof ConfigError ? EXIT_CONFIG : error instanceof OnlyOwner ? EXIT_REFUSED : EXIT_UNAVAILABLE;
+  const isRefused = error instanceof OnlyOwner || error instanceof BreakGlassOwner;
+  process.exitCode = error instanceof ConfigError ? EXIT_CONFIG : isRefused ? EXIT_REFUSED : EXIT_UNAVAILABLE;
 }

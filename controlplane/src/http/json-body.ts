@@ -56,7 +56,7 @@ const UNSTORABLE = /\u0000|\p{Surrogate}/u;
  * JSON can contain characters that Postgres and UTF-8 cannot represent. Iterative, because a body may be nested very
  * deeply.
  */
-function hasUnstorableText(body: unknown): boolean {
+export function hasUnstorableText(body: unknown): boolean {
   const left: unknown[] = [body];
   while (left.length > 0) {
     const value = left.pop();

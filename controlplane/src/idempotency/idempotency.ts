@@ -23,10 +23,10 @@ const RUNNING_MAX = 4;
 const WAITING_MAX = 64;
 /**
  * Excludes routes that send mails, log in, count wrong codes or end sessions, and routes that wait for providers: tests of
- * credentials change nothing, a check of a bill and a disconnection can be repeated, and a connection works once anyway.
+ * credentials change nothing, a check of a bill can be repeated, and a connection belongs to a browser and a code.
  */
 const EXCLUDED_ROUTES =
-  /^\/v1\/(?:(?:auth|second-factor|sso|session|sessions|members|invitations|connections)(?:\/|$)|(?:providers\/accounts|credentials)\/(?:[^/]+\/)?(?:test|disconnect)$|billing\/accounts\/[^/]+\/check$)/;
+  /^\/v1\/(?:(?:auth|second-factor|sso|session|sessions|members|invitations|connections)(?:\/|$)|(?:providers\/accounts|credentials)\/(?:[^/]+\/)?(?:test|connect|disconnect)$|billing\/accounts\/[^/]+\/check$)/;
 const ROLLED_BACK = new Error('rolled back');
 
 interface IdempotentRequest {

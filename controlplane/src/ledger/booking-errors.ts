@@ -15,7 +15,8 @@ export const isDuplicateKeyError = (error: unknown): boolean =>
   error instanceof postgres.PostgresError && error.code === '23505';
 
 /**
- * Classes 22 (data exception) and 23 (integrity constraint violation): the data is at fault, so a retry cannot help.
+ * Classes 21 (cardinality violation), 22 (data exception), 23 (integrity constraint violation) and 54 (limit exceeded): the
+ * data is at fault, so a retry cannot help.
  */
 export const isDataError = (error: unknown): error is postgres.PostgresError =>
-  error instanceof postgres.PostgresError && /^2[23]/.test(error.code) && !isMissingPartitionError(error);
+  error instanceof postgres.PostgresError && /^(?:2[123]|54)/.test(error.code) && !isMissingPartitionError(error);

@@ -42,6 +42,8 @@ export interface BudgetRowOfScope extends BudgetRowFilter {
 const ROWS_PER_CALL_MAX = 70;
 const PERIOD = /^(?:\d{4}-(?:0[1-9]|1[0-2])(?:-\d{2})?|\d{4}-W\d{2}|total)$/;
 
+export const isBudgetPeriod = (text: string): boolean => PERIOD.test(text);
+
 /** Reads `<id>@<window>,…`. Leaves out what is malformed. */
 function parseBudgetRows({ orgId, budgetRows }: UsageDimensions): readonly BudgetPeriod[] {
   if (budgetRows === '') return [];
@@ -49,7 +51,7 @@ function parseBudgetRows({ orgId, budgetRows }: UsageDimensions): readonly Budge
   for (const entry of budgetRows.split(',', ROWS_PER_CALL_MAX)) {
     const at = entry.indexOf('@');
     const [budgetId, period] = [entry.slice(0, at).toLowerCase(), entry.slice(at + 1)];
-    if (at > 0 && isUuid(budgetId) && PERIOD.test(period)) periods.set(entry, { orgId, budgetId, period });
+    if (at > 0 && isUuid(budgetId) && isBudgetPeriod(period)) periods.set(entry, { orgId, budgetId, period });
   }
   return [...periods.values()];
 }

@@ -25,10 +25,9 @@ export async function addBudgetSpend(tx: Tx, sums: readonly BudgetSpendSum[]): P
       ${arrayLiteral(sums, (s) => s.ledgerNanos)}::text::bigint[],
       ${arrayLiteral(sums, (s) => s.calls)}::text::bigint[]) as r(org_id, budget_id, period, spent_nanos, ledger_nanos, calls)
      order by r.budget_id, r.period
-    on conflict (budget_id, period, slot) do update set updated_at = now(), calls = s.calls + excluded.calls,
+    on conflict (budget_id, period, slot, org_id) do update set updated_at = now(), calls = s.calls + excluded.calls,
       spent_nanos = least(s.spent_nanos, ${NANOS_SUM_MAX}) + excluded.spent_nanos,
-      ledger_nanos = least(s.ledger_nanos, ${NANOS_SUM_MAX}) + excluded.ledger_nanos
-     where s.org_id = excluded.org_id`;
+      ledger_nanos = least(s.ledger_nanos, ${NANOS_SUM_MAX}) + excluded.ledger_nanos`;
 }
 
 /** The totals of these rows and windows; 0 where nothing was spent. */

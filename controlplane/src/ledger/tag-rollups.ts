@@ -156,17 +156,13 @@ async function addValues(tx: Tx, missing: readonly TagValue[]): Promise<readonly
     if (!(await hasRoom(tx, values))) continue;
     await tx`select pg_advisory_xact_lock(hashtext('usage_tag_values'), hashtext(${orgId}))`;
     const rows = await tx<TagValue[]>`
-      with sent as (
-        select v.*, exists (select from budgets b where b.org_id = v.org_id and b.tag = v.key || '=' || v.value) as budgeted,
+      with ${countedValues(tx, values)}, sent as (
+        select v.*, value_count, key_count,
+               v.key || '=' || v.value in (
+                 select tag from budgets where org_id = ${orgId} and tag is not null) as budgeted,
                row_number() over (partition by v.day, v.key order by v.value) as position,
-               dense_rank() over (partition by v.day, known.value_count > 0 order by v.key) as key_position,
-               known.value_count, keys.key_count
-          from ${valueRows(tx, values)}
-         cross join lateral (
-            select count(*) as value_count from usage_tag_values u
-             where u.org_id = v.org_id and u.day = v.day and u.key = v.key) known
-         cross join lateral (
-            select count(distinct key) as key_count from usage_tag_values u where u.org_id = v.org_id and u.day = v.day) keys)
+               dense_rank() over (partition by v.day, value_count > 0 order by v.key) as key_position
+          from v join of_key using (org_id, day, key) join of_day using (org_id, day))
       insert into usage_tag_values (org_id, day, key, value)
       select org_id, day, key, value from sent
        where budgeted or (value_count + position <= ${TAG_VALUES_MAX} and (value_count > 0 or key_count + key_position <= ${TAG_KEYS_MAX}))
@@ -180,16 +176,28 @@ async function addValues(tx: Tx, missing: readonly TagValue[]): Promise<readonly
 /** Without the lock: values are only ever added, so what is full stays full. */
 async function hasRoom(tx: Tx, values: readonly TagValue[]): Promise<boolean> {
   const [row] = await tx<{ room: boolean }[]>`
+    with ${countedValues(tx, values)}
     select exists (
-      select from ${valueRows(tx, values)}
-       cross join lateral (
-         select count(*) as n from usage_tag_values u where u.org_id = v.org_id and u.day = v.day and u.key = v.key) of_key
-       where of_key.n between 1 and ${TAG_VALUES_MAX - 1}
-          or of_key.n = 0 and (select count(distinct key) from usage_tag_values u
-               where u.org_id = v.org_id and u.day = v.day) < ${TAG_KEYS_MAX}
-          or exists (select from budgets b where b.org_id = v.org_id and b.tag = v.key || '=' || v.value)) as room`;
+      select from of_key join of_day using (org_id, day)
+       where value_count between 1 and ${TAG_VALUES_MAX - 1} or value_count = 0 and key_count < ${TAG_KEYS_MAX})
+        or exists (select from v join budgets b on b.org_id = v.org_id and b.tag = v.key || '=' || v.value) as room`;
   return row!.room;
 }
+
+/**
+ * CTEs: `v`, the values; `of_key` and `of_day`, how many values a key and day has, and how many keys a day. Each key and
+ * each day is counted once: a count per value would read all values of the day for each.
+ */
+const countedValues = (tx: Tx, values: readonly TagValue[]) => tx`
+  v as materialized (select * from ${valueRows(tx, values)}
+  ), of_key as materialized (
+    select k.*, (select count(*) from usage_tag_values u
+                  where u.org_id = k.org_id and u.day = k.day and u.key = k.key) as value_count
+      from (select distinct org_id, day, key from v) k
+  ), of_day as materialized (
+    select d.*, (select count(distinct key) from usage_tag_values u where u.org_id = d.org_id and u.day = d.day) as key_count
+      from (select distinct org_id, day from v) d
+  )`;
 
 /** Adds the cells, which are in key order. */
 export async function addTagRollups(tx: Tx, cells: readonly TagCell[]): Promise<void> {

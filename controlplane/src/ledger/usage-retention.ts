@@ -131,8 +131,9 @@ export class UsageRetention {
       const deleted = await this.sql`
         delete from budget_spend where ctid = any(array(
           select s.ctid from budget_spend s
-           where s.updated_at < ${before} and s.period <> 'total'
-             and (length(s.period) > 7 or not exists (select from budgets b where b.id = s.budget_id))
+           where s.updated_at < ${before}
+             and case when s.period = 'total' then not exists (select from runs r where r.id = s.budget_id)
+                      else length(s.period) > 7 or not exists (select from budgets b where b.id = s.budget_id) end
            limit ${ROWS_PER_BATCH}))`;
       return deleted.count;
     });

@@ -1,7 +1,7 @@
 import type { Sql, Tx } from '../db/postgres-client.js';
 
 export interface CreatedItemRow {
-  readonly kind: 'api_key' | 'webhook' | 'management_token';
+  readonly kind: 'api_key' | 'webhook' | 'management_token' | 'run' | 'scim_token' | 'trust_rule';
   readonly id: string;
   readonly name: string;
   readonly detail: string;
@@ -25,7 +25,17 @@ const createdItems = (sql: Sql | Tx, orgId: string, userId: string) => sql`(
    where org_id = ${orgId} and created_by = ${userId}
   union all
   select 'management_token', id, name, token_prefix || '… ' || role, created_at from management_tokens
-   where org_id = ${orgId} and created_by = ${userId}) as items`;
+   where org_id = ${orgId} and created_by = ${userId}
+  union all
+  select 'run', r.id, r.label, r.key_prefix || '… ' || a.name, r.created_at
+    from runs r join agents a on a.id = r.agent_id
+   where r.org_id = ${orgId} and r.created_by = ${userId} and r.ended_at is null and r.expires_at > now()
+  union all
+  select 'scim_token', id, name, token_prefix || '…', created_at from scim_tokens
+   where org_id = ${orgId} and created_by = ${userId}
+  union all
+  select 'trust_rule', id, name, issuer, created_at from trust_rules
+   where org_id = ${orgId} and created_by = ${userId} and deleted_at is null) as items`;
 
 /** At most 200 rows, and the number of all. */
 export async function listCreatedItems(
@@ -46,16 +56,46 @@ export interface RevokedItem {
   readonly name: string;
 }
 
-/** Revokes the gateway tokens and deletes the webhooks that the user created. */
-export async function revokeCreatedItems(
-  tx: Tx,
-  orgId: string,
-  userId: string,
-): Promise<{ keys: readonly RevokedItem[]; webhooks: readonly RevokedItem[] }> {
+export interface RevokedItems {
+  readonly keys: readonly RevokedItem[];
+  readonly webhooks: readonly RevokedItem[];
+  readonly scimTokens: readonly RevokedItem[];
+  readonly trustRules: readonly RevokedItem[];
+}
+
+/**
+ * Revokes the gateway tokens and deletes the webhooks, SCIM tokens and trust rules that the user created. The caller
+ * publishes the invalidations of gateway tokens and trust rules, and ends the runs ({@link listRunningRuns}).
+ */
+export async function revokeCreatedItems(tx: Tx, orgId: string, userId: string): Promise<RevokedItems> {
   const keys = await tx<RevokedItem[]>`
     update api_keys set revoked_at = now(), expiry_moved = false
      where org_id = ${orgId} and created_by = ${userId} and revoked_at is null returning id, name`;
   const webhooks = await tx<RevokedItem[]>`
     delete from webhook_endpoints where org_id = ${orgId} and created_by = ${userId} returning id, ${displayUrlColumn(tx)} as name`;
-  return { keys, webhooks };
+  const scimTokens = await tx<RevokedItem[]>`
+    delete from scim_tokens where org_id = ${orgId} and created_by = ${userId} returning id, name`;
+  return { keys, webhooks, scimTokens, trustRules: await deleteTrustRules(tx, orgId, userId) };
+}
+
+/** As a deletion of each rule does (trust-rules/store.ts), which this folder may not import. */
+async function deleteTrustRules(tx: Tx, orgId: string, userId: string): Promise<readonly RevokedItem[]> {
+  const rules = await tx<RevokedItem[]>`
+    update trust_rules set deleted_at = now(), jwks = null, revision = revision + 1
+     where org_id = ${orgId} and created_by = ${userId} and deleted_at is null returning id, name`;
+  const ids = rules.map(({ id }) => id);
+  await tx`delete from trust_rule_used_tokens where rule_id = any(${ids}::uuid[])`;
+  await tx`delete from trust_rule_keys where rule_id = any(${ids}::uuid[])`;
+  await tx`
+    update runs set ended_at = now(), end_reason = 'ended'
+     where trust_rule_id = any(${ids}::uuid[]) and ended_at is null and expires_at > now()`;
+  return rules;
+}
+
+/** Ids of the running runs that the user started. */
+export async function listRunningRuns(tx: Tx, orgId: string, userId: string): Promise<readonly string[]> {
+  const rows = await tx<{ id: string }[]>`
+    select id from runs
+     where org_id = ${orgId} and created_by = ${userId} and ended_at is null and expires_at > now() order by id`;
+  return rows.map(({ id }) => id);
 }

@@ -112,7 +112,7 @@ export function memberRoutes(app: App, { members, acceptance, throttle, authenti
         ...operation(
           'Members',
           'listCreatedByMember',
-          'List what a member created: gateway tokens, webhooks, management tokens',
+          'List what a member created: tokens, webhooks, running runs, trust rules',
         ),
         params: MemberParams,
         response: { 200: CreatedItems },

@@ -61,14 +61,15 @@ export const AcceptInput = Body({
 export const RemovalQuery = Type.Object({
   revoke: Type.Optional(
     Type.Literal('created', {
-      description: 'Also revokes the gateway tokens and deletes the webhooks of the list `created`.',
+      description:
+        'Also ends what the list `created` has: gateway tokens, webhooks, running runs, SCIM tokens and trust rules.',
     }),
   ),
 });
 export const CreatedItems = Type.Object({
   items: Type.Array(
     Type.Object({
-      kind: Type.Enum(['api_key', 'webhook', 'management_token'], {
+      kind: Type.Enum(['api_key', 'webhook', 'management_token', 'run', 'scim_token', 'trust_rule'], {
         description: 'Management tokens end with the membership in any case.',
       }),
       id: Uuid,

@@ -19,6 +19,8 @@ import { type Actor, isRoleAtLeast, lowerRole, type Role } from '../http/route-a
 import { normaliseEmail } from '../http/schema.js';
 import { buildInvitationLink, createInvitationMail } from '../mail/mail-texts.js';
 import type { Mailer } from '../mail/mailer.js';
+import { endRunTree } from '../runs/end-run-tree.js';
+import { loadRun } from '../runs/store.js';
 import type { Throttle } from '../throttling/throttle.js';
 import * as createdItems from './created-items-store.js';
 import { assertNotLastOwner, endMembership } from './end-membership.js';
@@ -255,14 +257,34 @@ async function assertMayManageRoles(tx: Tx, actor: Actor, roles: readonly Role[]
 export const mayAssignRole = (actorRole: Role, role: Role): boolean =>
   isRoleAtLeast(actorRole, 'admin') && isRoleAtLeast(actorRole, role);
 
-/** Returns the ids of the revoked keys. */
+/** Returns the ids of ended keys, trust rules and runs, for invalidations of the kind `key`. */
 async function revokeCreatedItems(tx: Tx, actor: Actor, userId: string): Promise<readonly string[]> {
-  const { keys, webhooks } = await createdItems.revokeCreatedItems(tx, actor.orgId, userId);
+  const { orgId } = actor;
+  const runs = await endCreatedRuns(tx, actor, await createdItems.listRunningRuns(tx, orgId, userId));
+  const { keys, webhooks, scimTokens, trustRules } = await createdItems.revokeCreatedItems(tx, orgId, userId);
   for (const { id, name } of keys)
     await recordAudit(tx, actor, 'api_key.revoke', { type: 'api_key', id }, { name: [name, null] });
   for (const { id, name } of webhooks)
     await recordAudit(tx, actor, 'webhook.delete', { type: 'webhook', id }, { url: [name, null] });
-  return keys.map(({ id }) => id);
+  for (const { id, name } of scimTokens)
+    await recordAudit(tx, actor, 'scim_token.delete', { type: 'scim_token', id }, { name: [name, null] });
+  for (const { id, name } of trustRules)
+    await recordAudit(tx, actor, 'trust_rule.delete', { type: 'trust_rule', id }, { name: [name, null] });
+  return [...keys, ...trustRules].map(({ id }) => id).concat(runs);
+}
+
+/** Each with its sub-runs. Returns the ids of those that had not ended meanwhile. */
+async function endCreatedRuns(tx: Tx, actor: Actor, ids: readonly string[]): Promise<readonly string[]> {
+  const ended: string[] = [];
+  for (const id of ids) {
+    const run = await loadRun(tx, actor.orgId, id);
+    const count = run === null ? 0 : (await endRunTree(tx, actor.orgId, run)).length;
+    if (run === null || count === 0) continue;
+    const changes = { label: [run.label, null], subRuns: [count - 1, 0] } as const;
+    await recordAudit(tx, actor, 'run.end', { type: 'run', id }, changes);
+    ended.push(id);
+  }
+  return ended;
 }
 
 const auditTarget = (member: store.MemberRow) => ({

@@ -3,10 +3,15 @@ import { TooManyAttempts } from '../domain/errors.js';
 import { RunAllowance } from './run-allowance.js';
 
 /** Calls of `orgId` at this instant until one is rejected. */
-function takeAll(allowance: RunAllowance, orgId: string, nowMs: number): { calls: number; error: TooManyAttempts } {
+function takeAll(
+  allowance: RunAllowance,
+  orgId: string,
+  nowMs: number,
+  bodyBytes = 100,
+): { calls: number; error: TooManyAttempts } {
   for (let calls = 0; ; calls++) {
     try {
-      allowance.take(orgId, nowMs);
+      allowance.take(orgId, bodyBytes, nowMs);
     } catch (error) {
       return { calls, error: error as TooManyAttempts };
     }
@@ -21,4 +26,5 @@ test('runs: an organization may make 2 000 calls at once and 500 a second, whate
   expect(error).toMatchObject({ retryAfterSeconds: 1, message: expect.stringContaining('Retry in 1 s') });
   expect(takeAll(allowance, 'a', 1_000).calls).toBe(500);
   expect(takeAll(allowance, 'b', 1_000).calls).toBe(2_000);
+  expect(takeAll(allowance, 'c', 1_000, 20_000).calls).toBe(200);
 });

@@ -2,20 +2,20 @@
  * Runs: tasks with a hard budget and an end, started by the management API or by an agent's gateway token
  * (docs/contract.md#runs). A run has a gateway token of its own. Its calls spend from the run and all of its ancestors.
  */
-import { NANOS_PER_CENT } from '@acg/base/time-and-money-units';
 import { uuidv7 } from '@acg/base/uuidv7';
+import { LRUCache } from 'lru-cache';
 import { type AgentPolicy, validatePolicy } from '../agents/call-and-model-policy-schema.js';
 import { combinePolicies, findWidening } from '../agents/narrow-policy.js';
 import type { AgentService } from '../agents/service.js';
 import { createGatewayToken } from '../api-keys/create-gateway-token.js';
 import { recordAudit } from '../audit/audit-trail.js';
 import type { JSONValue, Sql, Tx } from '../db/postgres-client.js';
-import { Forbidden, InvalidInput, NotFound, Unauthenticated } from '../domain/errors.js';
-import { appendEvent } from '../events/append-events.js';
+import { Conflict, Forbidden, InvalidInput, NotFound, Unauthenticated } from '../domain/errors.js';
 import type { ListResult, Page } from '../http/limit-offset-pagination.js';
 import type { Actor } from '../http/route-access.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
 import { publishInvalidations } from '../watch/publish-invalidations.js';
+import { appendRunEnded, endRunTree, toCents } from './end-run-tree.js';
 import { RunAllowance } from './run-allowance.js';
 import {
   type AgentRunInput,
@@ -26,6 +26,10 @@ import {
   type RunStarted,
 } from './schema.js';
 import * as store from './store.js';
+
+const RUNNING_MAX = 50_000;
+const RECOUNT_MS = 1_000;
+const PATTERNS_MAX = 20;
 
 /** A caller with a gateway token. */
 export interface AgentCaller {
@@ -50,6 +54,7 @@ interface Parent {
 
 export class RunService {
   readonly #allowance = new RunAllowance();
+  readonly #running = new LRUCache<string, { count: number; readonly atMs: number }>({ max: 10_000 });
 
   constructor(
     readonly sql: Sql,
@@ -74,7 +79,7 @@ export class RunService {
 
   /** Starts a top run. */
   async start(actor: Actor, { agentId, ...input }: RunInput): Promise<RunStarted> {
-    this.#allowance.take(actor.orgId, performance.now());
+    this.#allowance.take(actor.orgId, bytesOf(input), performance.now());
     return this.sql.begin(async (tx) => {
       const agent = await this.agents.lock(tx, actor.orgId, agentId);
       const parent: Parent = { orgId: actor.orgId, agent, keyId: null, trustRuleId: null, end: null, chain: [] };
@@ -86,7 +91,7 @@ export class RunService {
 
   /** Starts a sub-run of the caller's run, or a top run where the caller's token is a key. */
   async startByAgent(caller: AgentCaller, input: AgentRunInput): Promise<RunStarted> {
-    return this.#begin(caller, async (tx, starter) => {
+    return this.#begin(caller, 'start', bytesOf(input), async (tx, starter) => {
       const links = starter.runId === null ? [] : await store.loadChain(tx, starter.runId);
       const end =
         links.length > 0
@@ -122,11 +127,11 @@ export class RunService {
 
   /** The caller's own run, or one below it; a key sees all runs of its agent. */
   async getByAgent(caller: AgentCaller, id: string): Promise<Run> {
-    return this.#begin(caller, async (tx, starter) => present(await findOfStarter(tx, starter, id)));
+    return this.#begin(caller, 'start', 0, async (tx, starter) => present(await findOfStarter(tx, starter, id)));
   }
 
   async endByAgent(caller: AgentCaller, id: string): Promise<Run> {
-    return this.#begin(caller, async (tx, starter) => {
+    return this.#begin(caller, 'end', 0, async (tx, starter) => {
       await this.#endTree(tx, starter.orgId, await findOfStarter(tx, starter, id));
       return present((await store.loadRun(tx, starter.orgId, id))!);
     });
@@ -136,20 +141,25 @@ export class RunService {
   async expireDue(): Promise<void> {
     await this.sql.begin(async (tx) => {
       for (const { id, orgId, isTop } of await store.claimExpiredRuns(tx)) {
-        if (isTop) await this.#appendEnded(tx, orgId, (await store.loadRun(tx, orgId, id))!);
+        if (isTop) await appendRunEnded(tx, orgId, (await store.loadRun(tx, orgId, id))!);
       }
     });
   }
 
   async deleteOld(): Promise<void> {
-    await this.sql.begin((tx) => store.deleteOldRuns(tx));
+    while ((await this.sql.begin((tx) => store.deleteOldRuns(tx))) >= store.DELETED_PER_TICK);
   }
 
   /** Runs `change` in a transaction that holds the caller's token. */
-  async #begin<T>(caller: AgentCaller, change: (tx: Tx, starter: store.Starter) => Promise<T>): Promise<T> {
-    this.#allowance.take(caller.orgId, performance.now());
+  async #begin<T>(
+    caller: AgentCaller,
+    purpose: 'start' | 'end',
+    bodyBytes: number,
+    change: (tx: Tx, starter: store.Starter) => Promise<T>,
+  ): Promise<T> {
+    this.#allowance.take(caller.orgId, bodyBytes, performance.now());
     return this.sql.begin(async (tx) => {
-      const starter = await store.lockStarter(tx, caller);
+      const starter = await store.lockStarter(tx, caller, purpose);
       // The data plane knew the token a moment ago.
       if (starter === null) throw new Unauthenticated('the gateway token is unknown, expired or revoked');
       return change(tx, starter);
@@ -170,6 +180,8 @@ export class RunService {
     const expiresAt = endOf(input.expiresIn, end, createdAt);
     const policy = input.policy ?? null;
     validatePolicy(policy, this.catalogue);
+    assertFewPatterns(policy);
+    await this.#assertRoom(tx, orgId);
     const above = chain.reduceRight((outer, link) => combinePolicies(outer, link.policy), agent.policy);
     const widening = findWidening(above, policy);
     if (widening !== null) throw new Forbidden(`${widening}. The policy of a run only narrows.`);
@@ -198,6 +210,18 @@ export class RunService {
     return { run: present((await store.loadRun(tx, orgId, id))!), secretKey: secretKey.reveal(), boundBy };
   }
 
+  /** Counts in the database once a second, and adds what this process has started since. */
+  async #assertRoom(tx: Tx, orgId: string): Promise<void> {
+    const nowMs = performance.now();
+    let running = this.#running.get(orgId);
+    if (running === undefined || nowMs - running.atMs > RECOUNT_MS) {
+      running = { count: await store.countRunning(tx, orgId, RUNNING_MAX), atMs: nowMs };
+      this.#running.set(orgId, running);
+    }
+    if (running.count++ >= RUNNING_MAX)
+      throw new Conflict(`an organization has at most ${RUNNING_MAX} running runs: end some first`);
+  }
+
   async #recordStart(tx: Tx, actor: Parameters<typeof recordAudit>[1], run: Run): Promise<void> {
     const { id, agentId, label, budgetCents, expiresAt, policy } = run;
     await recordAudit(
@@ -217,25 +241,10 @@ export class RunService {
 
   /** Returns the number of sub-runs that ended with it. */
   async #endTree(tx: Tx, orgId: string, run: store.RunRow): Promise<number> {
-    const ended = await store.endRun(tx, orgId, run.id);
+    const ended = await endRunTree(tx, orgId, run);
     if (ended.length === 0) return 0;
-    if (run.ancestors.length === 0) await this.#appendEnded(tx, orgId, (await store.loadRun(tx, orgId, run.id))!);
-    // Contexts name their run and its ancestors, so one change reaches the whole tree.
     await publishInvalidations(tx, [{ kind: 'key', id: run.id, endsSessions: true }]);
-    return ended.length - 1;
-  }
-
-  async #appendEnded(tx: Tx, orgId: string, run: store.RunRow): Promise<void> {
-    await appendEvent(tx, orgId, 'run.ended', {
-      runId: run.id,
-      label: run.label,
-      agentId: run.agentId,
-      agentName: run.agentName,
-      reason: run.state === 'expired' ? 'expired' : 'ended',
-      budgetCents: run.budgetCents,
-      spentCents: toCents(run.spentNanos),
-      orgId,
-    });
+    return ended.filter((id) => id !== run.id).length;
   }
 }
 
@@ -246,6 +255,19 @@ async function findOfStarter(tx: Tx, starter: store.Starter, id: string): Promis
   const { runId } = starter;
   if (runId !== null && run.id !== runId && !run.ancestors.includes(runId)) throw new NotFound('run');
   return run;
+}
+
+const bytesOf = (input: AgentRunInput): number => Buffer.byteLength(JSON.stringify(input));
+
+/** Every context of a run combines the policies of all levels. */
+function assertFewPatterns(policy: AgentPolicy | null): void {
+  let patterns = 0;
+  for (const { calls, toolLimits, ...names } of Object.values(policy ?? {})) {
+    patterns += (calls?.length ?? 0) + (toolLimits?.length ?? 0);
+    for (const rule of Object.values(names)) patterns += (rule.allow?.length ?? 0) + (rule.deny?.length ?? 0);
+  }
+  if (patterns > PATTERNS_MAX)
+    throw new InvalidInput(`policy of a run must have at most ${PATTERNS_MAX} patterns (got ${patterns})`);
 }
 
 /** Throws {@link InvalidInput} for an end after that of the parent or the gateway token. */
@@ -259,8 +281,6 @@ function endOf(expiresInS: number | undefined, end: Parent['end'], now: Date): D
     throw new InvalidInput(`expiresIn goes beyond the end of ${end.of}: ${end.at.toISOString()}`);
   return at;
 }
-
-const toCents = (nanos: number): number => Math.floor(Number(nanos) / NANOS_PER_CENT + 0.5);
 
 const present = ({ ancestors, spentNanos, calls, ...row }: store.RunRow): Run => ({
   id: row.id,

@@ -122,12 +122,17 @@ export interface Starter {
 export async function lockStarter(
   tx: Tx,
   { tokenHash, orgId, agentId }: { tokenHash: Uint8Array; orgId: string; agentId: string },
+  purpose: 'start' | 'end',
 ): Promise<Starter | null> {
+  // A start and an end of the same tree wait for each other: an end would not see a sub-run that starts meanwhile.
+  const mode = purpose === 'start' ? tx`for share` : tx`for no key update`;
+  await tx`select from runs where id = (select root_id from runs where token_hash = ${tokenHash}) ${mode}`;
   const [row] = await tx<Starter[]>`
     with run as (
       select r.org_id, r.agent_id, r.key_id, r.trust_rule_id, r.expires_at, r.id
         from runs r
-       where r.token_hash = ${tokenHash} and r.ended_at is null and r.expires_at > now() for share of r
+       where r.token_hash = ${tokenHash} and r.ended_at is null and r.expires_at > now()
+         and not exists (select from runs p where p.id = any(r.ancestors) and p.ended_at is not null)
     ), token as (
       select org_id, agent_id, null::uuid as project_id, key_id, trust_rule_id, expires_at, id as run_id from run
       union all
@@ -160,6 +165,13 @@ interface ChainLink {
   readonly rootId: string;
   readonly policy: AgentPolicy | null;
   readonly expiresAt: Date;
+}
+
+/** Counts running runs up to `max`. */
+export async function countRunning(tx: Tx, orgId: string, max: number): Promise<number> {
+  const [row] = await tx<{ count: number }[]>`
+    select count(*) as count from (select from runs where org_id = ${orgId} and ended_at is null limit ${max}) r`;
+  return row!.count;
 }
 
 /** Throws {@link Conflict} when the organization is being deleted. */
@@ -208,16 +220,18 @@ export async function listRemainingBudgets(
       from budgets where cents is not null order by 3`;
 }
 
-/** Ends a run and its sub-runs. Returns the ids of those that were running, the run first; empty: it had ended. */
+/** Ends a run and its sub-runs. Returns the ids of those that were running. */
 export async function endRun(tx: Tx, orgId: string, id: string): Promise<readonly string[]> {
+  // Waits for sub-runs that are being started, which the update would not see.
+  await tx`
+    select from runs where id = (select root_id from runs where org_id = ${orgId} and id = ${id}) for no key update`;
   const rows = await tx<{ id: string }[]>`
     update runs r set ended_at = now(), end_reason = 'ended'
       from (select root_id from runs where org_id = ${orgId} and id = ${id}) top
      where r.root_id = top.root_id and (r.id = ${id} or r.ancestors @> array[${id}::uuid])
        and r.ended_at is null and r.expires_at > now()
     returning r.id`;
-  const ids = rows.map((row) => row.id);
-  return ids.includes(id) ? ids : [];
+  return rows.map((row) => row.id);
 }
 
 const EXPIRED_PER_TICK = 2_000;
@@ -239,7 +253,8 @@ export async function claimExpiredRuns(tx: Tx): Promise<readonly ExpiredRun[]> {
 
 const KEPT_DAYS = 30;
 const KEPT_PER_ORGANIZATION = 100_000;
-const DELETED_PER_TICK = 10_000;
+/** Runs that one call of {@link deleteOldRuns} deletes at most. */
+export const DELETED_PER_TICK = 10_000;
 
 /**
  * Deletes ended runs after {@link KEPT_DAYS} days, and those of an organization beyond its newest

@@ -6,7 +6,7 @@
 import { uuidv7 } from '@acg/base/uuidv7';
 import { insertMembership } from '../auth/users/user-and-membership-store.js';
 import { isUniqueViolation, type Sql, type Tx } from '../db/postgres-client.js';
-import { NotFound } from '../domain/errors.js';
+import { Conflict, NotFound } from '../domain/errors.js';
 import type { ListResult, Page } from '../http/limit-offset-pagination.js';
 import { assertNotLastOwner, endMembership } from '../members/end-membership.js';
 import { deleteInvitationsTo, loadMember } from '../members/store.js';
@@ -15,6 +15,8 @@ import { notUnique } from './protocol/errors.js';
 import { parseFilter } from './protocol/filter.js';
 import { readUser, readUserChanges, type UserAttributes } from './protocol/user-attributes.js';
 import * as store from './user-store.js';
+
+const USERS_PER_ORG_MAX = 50_000;
 
 export class ScimUserService {
   constructor(readonly sql: Sql) {}
@@ -32,7 +34,11 @@ export class ScimUserService {
     const user = readUser(body);
     const id = uuidv7(Date.now());
     return changeAsDirectory(this.sql, actor, async (tx) => {
-      const row = await rejectTakenName(tx, user, (inner) => store.insertUser(inner, actor.orgId, id, user));
+      const row = await rejectTakenName(tx, user, (inner) =>
+        store.insertUser(inner, actor.orgId, id, user, USERS_PER_ORG_MAX),
+      );
+      if (row === null)
+        throw new Conflict(`the organization already has ${USERS_PER_ORG_MAX} directory users: delete one first`);
       await recordDirectoryAudit(tx, actor, 'scim_user.create', 'scim_user', id, {
         userName: [null, user.userName],
         active: [null, user.active],
@@ -123,13 +129,13 @@ function requireUser(row: store.ScimUserRow | null): store.ScimUserRow {
   return row;
 }
 
-async function rejectTakenName(
+async function rejectTakenName<Row extends store.ScimUserRow | null>(
   tx: Tx,
   { userName }: UserAttributes,
-  write: (tx: Tx) => Promise<store.ScimUserRow>,
-): Promise<store.ScimUserRow> {
+  write: (tx: Tx) => Promise<Row>,
+): Promise<Row> {
   try {
-    return (await tx.savepoint((inner) => write(inner as unknown as Tx))) as store.ScimUserRow;
+    return (await tx.savepoint((inner) => write(inner as unknown as Tx))) as Row;
   } catch (error) {
     if (isUniqueViolation(error, 'scim_users_name')) throw notUnique(`userName ${userName} is taken by another user`);
     throw error;

@@ -52,15 +52,25 @@ export async function loadUser(sql: Sql | Tx, orgId: string, id: string): Promis
   return row ?? null;
 }
 
-/** Throws a unique violation (`scim_users_name`) when the organization has a user of that name. */
-export async function insertUser(tx: Tx, orgId: string, id: string, user: UserAttributes): Promise<ScimUserRow> {
+/**
+ * Returns null when the organization has `max` users. Throws a unique violation (`scim_users_name`) when it has a user
+ * of that name.
+ */
+export async function insertUser(
+  tx: Tx,
+  orgId: string,
+  id: string,
+  user: UserAttributes,
+  max: number,
+): Promise<ScimUserRow | null> {
   const [row] = await tx<ScimUserRow[]>`
     insert into scim_users (id, org_id, user_name, external_id, email, display_name, given_name, family_name,
                             formatted_name, active)
-    values (${id}, ${orgId}, ${user.userName}, ${user.externalId}, ${user.email}, ${user.displayName},
-            ${user.givenName}, ${user.familyName}, ${user.formattedName}, ${user.active})
+    select ${id}, ${orgId}, ${user.userName}, ${user.externalId}, ${user.email}, ${user.displayName},
+           ${user.givenName}, ${user.familyName}, ${user.formattedName}, ${user.active}
+     where (select count(*) from scim_users where org_id = ${orgId}) < ${max}
     returning ${columns(tx)}`;
-  return row!;
+  return row ?? null;
 }
 
 /** Throws a unique violation (`scim_users_name`) when the organization has another user of that name. */

@@ -64,7 +64,7 @@ export class TrustRuleService {
       const audience = `${this.dependencies.publicUrl}/trust-rules/${id}`;
       const keysUploaded = input.jwks !== undefined;
       const rule = { id, orgId, projectId, agentId, name, issuer, audience, conditions, keyLifetimeSeconds, jtiOnce };
-      const row = await store.insertRule(tx, { ...rule, keysUploaded, jwks }, RULES_MAX);
+      const row = await store.insertRule(tx, { ...rule, keysUploaded, jwks, createdBy: actor.userId }, RULES_MAX);
       const { name: _, ...fields } = toAuditFields(row);
       const changes = { name, agentId, projectId, issuer, audience, keySource: keySourceOf(row), ...fields };
       await recordAudit(tx, actor, 'trust_rule.create', { type: 'trust_rule', id }, fromNothing(changes));

@@ -42,6 +42,7 @@ export interface NewTrustRule extends ChangedRule {
   readonly audience: string;
   readonly keysUploaded: boolean;
   readonly jwks: JwkSet;
+  readonly createdBy: string;
 }
 
 /** Null fields do not filter. */
@@ -106,10 +107,10 @@ export async function insertRule(tx: Tx, rule: NewTrustRule, rulesMax: number): 
     throw new Conflict(`an organization has at most ${rulesMax} trust rules: delete one first`);
   const [row] = await tx<TrustRuleRow[]>`
     insert into trust_rules (id, org_id, project_id, agent_id, name, issuer, audience, conditions, key_lifetime_s,
-                             jti_once, keys_uploaded, jwks, keys_read_at, keys_attempted_at)
+                             jti_once, keys_uploaded, jwks, keys_read_at, keys_attempted_at, created_by)
     values (${rule.id}, ${orgId}, ${rule.projectId}, ${rule.agentId}, ${rule.name}, ${rule.issuer}, ${rule.audience},
             ${tx.json(rule.conditions as never)}, ${rule.keyLifetimeSeconds}, ${rule.jtiOnce}, ${rule.keysUploaded},
-            ${tx.json(jwks as never)}, now(), now())
+            ${tx.json(jwks as never)}, now(), now(), ${rule.createdBy})
     returning ${columns(tx)}`;
   return row!;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createTestLimits } from '../limits/testing/agent-limits-fixture.js';
+import { createTestBudget, createTestLimits } from '../limits/testing/agent-limits-fixture.js';
 import type { AgentContext } from './agent-context.js';
 import {
   ContextCache,
@@ -347,5 +347,17 @@ describe('ContextCache', () => {
     }
     expect(cache.size).toBeGreaterThan(1);
     expect(cache.size).toBeLessThan(8);
+  });
+
+  it('counts the bytes of budget rows and their models', async () => {
+    const models = Array.from({ length: 20 }, (_, i) => `${'m'.repeat(200)}${i}`);
+    const budgets = Array.from({ length: 20 }, (_, i) => createTestBudget({ id: `row-${i}`, models }));
+    const { cache, script, resolve } = setUp({ bytesMax: 1_000_000 });
+    for (let i = 0; i < 20; i++) {
+      const one = resolve(`hash ${i}`);
+      script.asked.at(-1)!.answer(found(1, { keyId: `key ${i}`, agentLimits: createTestLimits({ budgets }) }));
+      await one;
+    }
+    expect(cache.size).toBe(4); // 245 KB each
   });
 });

@@ -14,6 +14,7 @@ import { Server, type ServerWritableStream, type ServiceDefinition, status } fro
 import { pino } from 'pino';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { LayoutStage } from '../limits/counters-interface.js';
+import { RPM_ROW } from '../limits/limit-table.js';
 import { ContextCache, DEFAULT_CONTEXT_CACHE_OPTIONS, type Lookup } from './context-cache.js';
 import { ControlPlaneLink, isClockOff } from './control-plane-link.js';
 import { createContextMessage } from './testing/context-message-fixture.js';
@@ -61,7 +62,7 @@ class Plane {
 const hello = (call: Watcher, revision: number, reset = false, heartbeatMs = 60_000): void =>
   void call.write({ revision, hello: { reset, heartbeatMs, circuits: [], prices: { overrides: [] } } });
 
-function connect(addresses: readonly string[], staleIfErrorMs = 900_000) {
+function connect(addresses: readonly string[], staleIfErrorMs = 900_000, cellShare = 1) {
   const lines: string[] = [];
   const client = new ControlPlaneClient(addresses, security, () => 0);
   const heard = {
@@ -87,6 +88,7 @@ function connect(addresses: readonly string[], staleIfErrorMs = 900_000) {
     },
     pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) }),
     () => 0,
+    cellShare,
   );
   const cache = new ContextCache(source, {
     ...DEFAULT_CONTEXT_CACHE_OPTIONS,
@@ -172,6 +174,27 @@ describe('ControlPlaneLink', () => {
     plane.resolve = fail;
     await resolve();
     expect(said()).toBe(2);
+  });
+
+  it('asks for budget rows and applies the share of its cell, also with a minted credential', async () => {
+    const plane = await new Plane().listen();
+    const { source } = connect([plane.address], 900_000, 0.5);
+    await until(() => source.isUp);
+    const answer = plane.resolve;
+    const asked: unknown[] = [];
+    plane.resolve = (call, done) => {
+      asked.push([call.request.budgetRows, call.request.mintAccountId]);
+      answer(call, done);
+    };
+    for (const { context } of [
+      await source.resolve(HASH, '', null),
+      await source.resolveMinted(HASH, '', 'account-1', 3),
+    ])
+      expect(context?.agentLimits.byRow[RPM_ROW]).toBe(30);
+    expect(asked).toEqual([
+      [true, ''],
+      [true, 'account-1'],
+    ]);
   });
 
   it('logs an undecodable answer once, even with good answers in between', async () => {

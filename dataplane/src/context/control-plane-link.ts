@@ -177,9 +177,9 @@ export class ControlPlaneLink implements ContextResolver {
     const query = { tokenHash: Buffer.from(tokenHash, 'hex'), agentRef, mintAccountId, rejectedGeneration };
     const requestedAtMs = performance.now();
     try {
-      const request = { ...query, dataPlaneId: this.#identity.dataPlaneId };
+      const request = { ...query, dataPlaneId: this.#identity.dataPlaneId, budgetRows: true };
       const answer = await this.#client.resolveToken(request, RESOLVE_TIMEOUT_MS);
-      return decodeResolution(answer, this.#builtInProviders, requestedAtMs);
+      return this.#decode(answer, requestedAtMs);
     } catch (error) {
       this.#logOnce(RESOLVE_FAILED, error);
       throw error;
@@ -193,8 +193,7 @@ export class ControlPlaneLink implements ContextResolver {
       this.#clearResolveFailures();
       return answers.map((answer) => {
         try {
-          const shared = { ...answer, context: applyCellShare(answer.context ?? {}, this.#cellShare) };
-          return decodeResolution(shared, this.#builtInProviders, requestedAtMs);
+          return this.#decode(answer, requestedAtMs);
         } catch (error) {
           this.#logOnce('cannot decode the answer for a token', error);
           return error as Error;
@@ -204,6 +203,11 @@ export class ControlPlaneLink implements ContextResolver {
       this.#logOnce(RESOLVE_FAILED, error);
       throw error;
     }
+  }
+
+  #decode(answer: IResolveTokenResponse, requestedAtMs: number): Resolution {
+    const shared = { ...answer, context: applyCellShare(answer.context ?? {}, this.#cellShare) };
+    return decodeResolution(shared, this.#builtInProviders, requestedAtMs);
   }
 
   /**

@@ -142,10 +142,13 @@ export class BudgetRow {
   #createWindowsAt(unixSec: number): readonly BudgetWindow[] {
     if (this.window !== 'total') return [calendarWindowAt(this.window, unixSec)];
     const current = calendarWindowAt('month', unixSec);
-    const previous = calendarWindowAt('month', current.startSec - 1);
-    const firstSec = Math.min(previous.startSec, ...this.ledger.map(({ window }) => window.startSec));
-    const windows = [current, previous];
-    for (let month = previous; month.startSec > firstSec && windows.length < OPEN_MONTHS_MAX; ) {
+    // Months before those of the ledger are in `closedNanos`. Without ledger figures the previous month counts.
+    const firstSec =
+      this.ledger.length === 0
+        ? calendarWindowAt('month', current.startSec - 1).startSec
+        : Math.min(...this.ledger.map(({ window }) => window.startSec));
+    const windows = [current];
+    for (let month = current; month.startSec > firstSec && windows.length < OPEN_MONTHS_MAX; ) {
       month = calendarWindowAt('month', month.startSec - 1);
       windows.push(month);
     }

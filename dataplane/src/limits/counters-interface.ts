@@ -132,8 +132,8 @@ export interface Counters {
   /** Checks the limits in table order and consumes from all windows atomically, or from none. */
   admit(request: AdmissionRequest, done: (admission: Admission) => void): void;
   /**
-   * Enlarges the reservation of a running request in the windows of its admission. While the store is unavailable,
-   * `rejectsUnchecked` of the agent decides.
+   * Enlarges the reservation of a running request in the windows of its admission. Only hard rows can reject it. While
+   * the store is unavailable, `rejectsUnchecked` of the agent decides.
    */
   growReservation(
     limits: AgentLimits,

@@ -140,6 +140,19 @@ export function describeBudgetRowsContract(name: string, subject: () => Counters
       expect((await ask(limits, 41)).outcome).toBe('admitted');
     });
 
+    test('a spent soft row does not reject the growth of a running call; a hard row does', async () => {
+      const hard = createTestBudget({ id: newId('hard'), window: 'day', limitNanos: 100, mode: 'hard' });
+      const soft = createTestBudget({ id: newId('soft'), window: 'day', limitNanos: 10 });
+      const audited = createTestBudget({ id: newId('audited'), window: 'day', limitNanos: 10, mode: 'audit' });
+      const limits = withRows([soft, audited, hard]);
+      expect((await ask(limits, 40)).outcome).toBe('admitted');
+      settle(limits, 10);
+      expect((await ask(limits, 1)).rejectedByBudget).toBe(soft);
+      expect([await grow(limits, 50), await grow(limits, 1)]).toEqual([true, false]);
+      expect(await spendOf(limits, hard)).toEqual([10, 90]);
+      expect(await spendOf(limits, soft)).toEqual([10, 0]);
+    });
+
     test('runs: a call counts in the run and its ancestors, whatever the month', async () => {
       const runs = [20, 50, 70].map((limitNanos) => {
         const id = newId('run');

@@ -1,6 +1,9 @@
 import { MemoryCounters } from '@acg/dataplane/counters/memory/memory-counters';
+import { createTestBudget, createTestLimits } from '@acg/dataplane/limits/testing/agent-limits-fixture';
+import { expect, test } from 'vitest';
 import { describeBudgetRowsContract } from './budget-rows-conformance.js';
 import { type CountersUnderTest, describeCountersContract } from './counters-conformance.js';
+import { admit } from './counters-fixture.js';
 
 let nowUs = Date.UTC(2026, 10, 21, 12) * 1000;
 const subject: CountersUnderTest = {
@@ -13,3 +16,25 @@ const subject: CountersUnderTest = {
 
 describeCountersContract('memory', () => subject);
 describeBudgetRowsContract('memory', () => subject);
+
+test('memory is bounded: calls of new runs with several rows leave no expired spend behind', async () => {
+  let us = nowUs;
+  const counters = new MemoryCounters(() => us);
+  let trackedMax = 0;
+  for (let i = 0; i < 500; i++) {
+    us += 60_000_000;
+    const budgets = Array.from({ length: 6 }, (_, n) =>
+      createTestBudget({
+        id: `${i}-${n}`,
+        scope: 'run',
+        scopeId: `${i}-${n}`,
+        window: 'total',
+        limitNanos: 100,
+        keptUntilSec: us / 1_000_000 + 60,
+      }),
+    );
+    await admit(counters, { limits: createTestLimits({ budgets }), providerSlug: 'openai', reservationNanos: 0 });
+    trackedMax = Math.max(trackedMax, counters.trackedCount);
+  }
+  expect(trackedMax).toBeLessThan(100);
+});

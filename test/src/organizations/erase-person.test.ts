@@ -1,6 +1,7 @@
 /** The command erase-person: what is gone, what stays without the person's data, and when it is rejected. */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { BreakGlassOwner, erasePerson } from '@acg/controlplane/erase-person/erase-person';
 import { expect, test } from 'vitest';
 import { type Member, useControlPlane } from '../fixtures/control-plane.js';
 
@@ -89,4 +90,20 @@ test('erase-person: the only owner of an organization is rejected and keeps ever
   );
   expect((await owner.call('GET', '/v1/me')).status).toBe(200);
   expect(erase('not-an-address').code).toBe(64);
+});
+
+test('erase-person: the break-glass owner of single sign-on is rejected with advice', async () => {
+  const owner = await plane().createMember('owner');
+  const other = await plane().createMember('owner', owner.orgId);
+  const email = await emailOf(owner);
+  const { sql } = plane().database;
+  await sql`
+    insert into sso_connections (id, org_id, issuer, client_id, key_id, nonce, ciphertext, break_glass_user_id)
+    values (gen_random_uuid(), ${owner.orgId}, 'https://idp.example.com', 'c', 'k', '\\x00', '\\x00', ${owner.userId})`;
+  const rejected = erasePerson(sql, email, 'test', false);
+  await expect(rejected).rejects.toThrow(BreakGlassOwner);
+  await expect(rejected).rejects.toThrow(/^the break-glass owner of single sign-on of .*: name another/);
+  expect((await owner.call('GET', '/v1/me')).status).toBe(200);
+  await sql`update sso_connections set break_glass_user_id = ${other.userId} where org_id = ${owner.orgId}`;
+  expect((await erasePerson(sql, email, 'test', false)).userId).toBe(owner.userId);
 });

@@ -1,5 +1,5 @@
 /** Owners see and end sessions of members, and see what leavers created; the lookup of an invitation says what it needs. */
-import { randomBytes } from 'node:crypto';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { useControlPlane } from '../fixtures/control-plane.js';
 
@@ -52,6 +52,18 @@ test('owners list and end sessions of a member in their organization, one or all
   expect((await owner.call('DELETE', `/v1/members/${invited.body.member.userId}/sessions`)).status).toBe(404);
 });
 
+async function insertSubRun(runId: string): Promise<void> {
+  await sql()`
+    insert into runs (id, org_id, agent_id, root_id, ancestors, budget_cents, token_hash, key_prefix, created_at, expires_at)
+    select gen_random_uuid(), org_id, agent_id, id, array[id], 1, ${randomBytes(32)}, 'acg_', now(), expires_at
+      from runs where id = ${runId}`;
+}
+
+const createJwk = () => {
+  const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  return { ...publicKey.export({ format: 'jwk' }), kid: 'k', use: 'sig', alg: 'RS256' };
+};
+
 test('leavers: what a member created is listed, and kept or revoked with the member', async () => {
   const owner = await plane().createMember('owner');
   const agentId = await createAgent(owner);
@@ -67,6 +79,17 @@ test('leavers: what a member created is listed, and kept or revoked with the mem
       update webhook_endpoints set kind = 'slack', url = 'https://hooks.slack.com/services/T0/B0/the-secret'
        where created_by = ${leaver.userId}`;
     await leaver.call('POST', '/v1/management-tokens', { name: 'CI', role: 'viewer' });
+    const run = await leaver.call('POST', '/v1/runs', { agentId, budgetCents: 100, expiresIn: 600 });
+    expect(run.status).toBe(201);
+    await insertSubRun(run.body.run.id);
+    const rule = { name: `rule ${n}`, agentId, issuer: 'spiffe://example.com', jwks: { keys: [createJwk()] } };
+    const conditions = [{ claim: 'sub', values: ['spiffe://example.com/ci'] }];
+    const created = await leaver.call('POST', '/v1/trust-rules', { ...rule, conditions });
+    expect(created.body).toMatchObject({ rule: { name: rule.name } });
+    // Once an owner, who may create them.
+    await sql()`
+      insert into scim_tokens (id, org_id, name, token_prefix, token_hash, created_by)
+      values (gen_random_uuid(), ${owner.orgId}, 'Okta', 'scim_abc', ${randomBytes(32)}, ${leaver.userId})`;
     leavers.push(leaver);
   }
   const [keeps, revokes] = leavers;
@@ -74,9 +97,12 @@ test('leavers: what a member created is listed, and kept or revoked with the mem
   expect(created.body.items.map(({ kind }: { kind: string }) => kind).sort()).toEqual([
     'api_key',
     'management_token',
+    'run',
+    'scim_token',
+    'trust_rule',
     'webhook',
   ]);
-  expect(created.body.total).toBe(3);
+  expect(created.body.total).toBe(6);
   expect(created.body.items.find(({ kind }: { kind: string }) => kind === 'webhook').name).toBe(
     'https://hooks.slack.com/…',
   );
@@ -84,18 +110,23 @@ test('leavers: what a member created is listed, and kept or revoked with the mem
     const [row] = await sql()`
       select (select count(*)::int from api_keys where created_by = ${userId} and revoked_at is null) as keys,
              (select count(*)::int from webhook_endpoints where created_by = ${userId}) as webhooks,
-             (select count(*)::int from management_tokens where created_by = ${userId}) as tokens`;
+             (select count(*)::int from management_tokens where created_by = ${userId}) as tokens,
+             (select count(*)::int from scim_tokens where created_by = ${userId}) as "scimTokens",
+             (select count(*)::int from trust_rules where created_by = ${userId} and deleted_at is null) as rules,
+             (select count(*)::int from runs r join runs top on top.id = r.root_id
+               where top.created_by = ${userId} and r.ended_at is null) as runs`;
     return row;
   };
   expect((await owner.call('DELETE', `/v1/members/${keeps!.userId}`)).status).toBe(200);
-  expect(await countOf(keeps!.userId)).toEqual({ keys: 1, webhooks: 1, tokens: 0 });
+  expect(await countOf(keeps!.userId)).toEqual({ keys: 1, webhooks: 1, tokens: 0, scimTokens: 1, rules: 1, runs: 2 });
   expect((await owner.call('GET', `/v1/members/${keeps!.userId}/created`)).status).toBe(404);
   expect((await owner.call('DELETE', `/v1/members/${revokes!.userId}?revoke=all`)).status).toBe(400);
   expect((await owner.call('DELETE', `/v1/members/${revokes!.userId}?revoke=created`)).status).toBe(200);
-  expect(await countOf(revokes!.userId)).toEqual({ keys: 0, webhooks: 0, tokens: 0 });
+  expect(await countOf(revokes!.userId)).toEqual({ keys: 0, webhooks: 0, tokens: 0, scimTokens: 0, rules: 0, runs: 0 });
   const audited = await sql()<{ action: string }[]>`
     select action from audit_entries where org_id = ${owner.orgId} and actor_user_id = ${owner.userId}
-       and action in ('api_key.revoke', 'webhook.delete', 'member.remove') order by action`;
+       and action in ('api_key.revoke', 'webhook.delete', 'member.remove', 'run.end', 'scim_token.delete', 'trust_rule.delete')
+     order by action`;
   expect(
     JSON.stringify(
       await sql()`select changes from audit_entries where org_id = ${owner.orgId} and action = 'webhook.delete'`,
@@ -105,8 +136,17 @@ test('leavers: what a member created is listed, and kept or revoked with the mem
     'api_key.revoke',
     'member.remove',
     'member.remove',
+    'run.end',
+    'scim_token.delete',
+    'trust_rule.delete',
     'webhook.delete',
   ]);
+  // Contexts of runs and of a rule's keys have these ids as those of their key.
+  const invalidated = await sql()`
+    select from invalidations i where i.kind = 'key' and i.ends_sessions and i.id in (
+      select id::text from runs where created_by = ${revokes!.userId}
+      union all select id::text from trust_rules where created_by = ${revokes!.userId})`;
+  expect(invalidated).toHaveLength(2);
 });
 
 test('the lookup of an invitation says who invites to what as which role, and what the address needs', async () => {

@@ -99,3 +99,18 @@ test('resolve: contexts too large for one response arrive in several, for any or
   watched.stop();
   expect(found.map(({ context }) => context?.orgId)).toEqual([...Array(11).fill(hostile.orgId), other.orgId]);
 });
+
+test('resolve: budget rows count in the size of a response', async () => {
+  const owner = await plane().createMember('owner');
+  const first = await createTokenWithAccounts(owner, 1);
+  const [{ agentId }] = (await owner.call('GET', '/v1/api-keys')).body.keys;
+  const second = (await owner.call('POST', '/v1/api-keys', { name: 'k', agentId })).body.secretKey;
+  const tokens = [first, second].map((token) => ({ tokenHash: hashOf(token), agentRef: '' }));
+  const countAnswers = async () => (await client.resolveTokens({ tokens, dataPlaneId: 'dp' }, 20_000)).answers!.length;
+  expect(await countAnswers()).toBe(2);
+  await sql()`
+    insert into budgets (id, org_id, time_window, cents, mode, tag, models)
+    select gen_random_uuid(), ${owner.orgId}, 'day', 1, 'soft', 'n=' || n, array_fill('gpt-5-mini'::text, array[100])
+      from generate_series(1, 2000) n`;
+  expect(await countAnswers()).toBe(1);
+});

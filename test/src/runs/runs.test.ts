@@ -241,6 +241,32 @@ test('a sub-run reads and ends only runs below itself; a key those of its agent'
   expect((await setup.asAgent(setup.token, 'GET', 'nonsense')).status).toBe(404);
 });
 
+test('sub-runs that start while their run ends do not outlive it', async () => {
+  const setup = await setUp();
+  for (let round = 0; round < 10; round++) {
+    const top = (await setup.asAgent(setup.token, 'POST', '', { budgetCents: 300, expiresIn: 600 })).body;
+    const starts = Array.from({ length: 4 }, () => setup.asAgent(top.secretKey, 'POST', '', { budgetCents: 1 }));
+    const [ended, ...started] = await Promise.all([setup.asAgent(setup.token, 'DELETE', top.run.id), ...starts]);
+    expect(ended!.status).toBe(200);
+    for (const { status, body } of started) {
+      expect([201, 401]).toContain(status);
+      if (status === 201) expect((await resolve(body.secretKey)).outcome).toBe(Outcome.UNKNOWN_TOKEN);
+    }
+    expect((await setup.admin.call('GET', `/v1/runs?rootId=${top.run.id}&state=running`)).body.total).toBe(0);
+  }
+});
+
+test('agents: text that cannot be stored and large policies are 400', async () => {
+  const { asAgent, token } = await setUp();
+  const run = (policy: object) => asAgent(token, 'POST', '', { budgetCents: 1, expiresIn: 60, policy });
+  expect(await run({ openai: { models: { allow: ['a\u0000'] } } })).toMatchObject({ status: 400 });
+  const calls = Array.from({ length: 21 }, (_, i) => `GET /v1/${i}`);
+  expect(await run({ openai: { calls } })).toMatchObject({
+    status: 400,
+    body: { error: expect.stringContaining('at most 20 patterns (got 21)') },
+  });
+});
+
 test('a paused agent starts no run', async () => {
   const { admin, start, asAgent, token, agentId } = await setUp();
   await admin.call('PATCH', `/v1/agents/${agentId}/status`, { status: 'paused' });

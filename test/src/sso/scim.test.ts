@@ -273,3 +273,13 @@ test('requests that break a rule get an error of SCIM and change nothing', async
   expect((await directory.call('GET', '/Users?count=-1')).body).toMatchObject({ totalResults: 1, itemsPerPage: 0 });
   expect((await directory.call('GET', '/Groups')).body.totalResults).toBe(1);
 });
+
+test('users beyond 50 000 of an organization are rejected', async () => {
+  const { orgId, directory } = await createOrganization();
+  await sql()`
+    insert into scim_users (id, org_id, user_name, active)
+    select gen_random_uuid(), ${orgId}, 'user-' || n, true from generate_series(1, 49999) n`;
+  expect((await directory.call('POST', '/Users', { userName: 'last', active: true })).status).toBe(201);
+  const rejected = await directory.call('POST', '/Users', { userName: 'one-more', active: true });
+  expect(rejected).toMatchObject({ status: 409, body: { detail: expect.stringContaining('50000 directory users') } });
+});

@@ -21,11 +21,13 @@ create table trust_rules (
   rejected_at timestamptz,
   rejection text,
   created_at timestamptz not null default now(),
+  created_by uuid references users on delete set null,
   deleted_at timestamptz              -- the row stays, because usage names it
 );
 create index trust_rules_org on trust_rules (org_id, created_at desc, id desc) where deleted_at is null;
 create index trust_rules_agent on trust_rules (agent_id);
 create index trust_rules_project on trust_rules (project_id);
+create index trust_rules_creator on trust_rules (created_by) where created_by is not null;
 
 -- Gateway keys that exchanges returned. Usage, sessions and invalidations name their rule instead of each key.
 create table trust_rule_keys (

@@ -31,7 +31,7 @@ create table budget_spend (
   spent_nanos bigint not null,
   ledger_nanos bigint not null,   -- the part that no data plane counts
   updated_at timestamptz not null default now(),
-  primary key (budget_id, period, slot)
+  primary key (budget_id, period, slot, org_id)
 ) with (fillfactor = 50);
 
 -- One row, also where nothing was spent.

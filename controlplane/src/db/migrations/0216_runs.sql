@@ -32,11 +32,14 @@ create index runs_by_root on runs (root_id, id);
 create index runs_by_parent on runs ((ancestors[1]), id) where ancestors <> '{}';
 create index runs_by_key on runs (key_id) where key_id is not null;
 create index runs_by_trust_rule on runs (trust_rule_id) where trust_rule_id is not null;
+create index runs_open_by_root on runs (root_id) where ended_at is null;
+create index runs_open_by_organization on runs (org_id) where ended_at is null;
 create index runs_open on runs (expires_at) where ended_at is null;
 create index runs_ended on runs (org_id, ended_at) where ended_at is not null;
 -- Audit entries of a run are deleted with it.
 create index audit_entries_of_runs on audit_entries (target_id) where target_type = 'run';
 -- Booked calls of a budget row, shown for runs.
+create index budget_spend_updated on budget_spend using brin (updated_at);
 alter table budget_spend add column if not exists calls bigint not null default 0;
 create or replace view key_names as
   select id, org_id, name, key_prefix from api_keys

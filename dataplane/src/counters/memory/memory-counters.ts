@@ -34,7 +34,7 @@ import { WindowSpend } from './window-spend.js';
 
 /** Checked before the limit of a tool. */
 const REQUEST_ROWS = AGENT_PROVIDER_ROWS.filter((row) => !TOKEN_ROWS.includes(row));
-const EVICTION_CHECKS_PER_ADMISSION = 2;
+const RATE_CHECKS_PER_ADMISSION = 2;
 const US_PER_SECOND = 1_000_000;
 
 /** Spend of a budget that an admission checks: of the window in which the call counts, then of further windows. */
@@ -68,7 +68,7 @@ export class MemoryCounters implements Counters {
     const { limits, providerSlug, reservationNanos, toolRate = null } = request;
     const nowUs = this.#clock();
     const nowSec = Math.floor(nowUs / US_PER_SECOND);
-    this.#evictExpiredIncrementally(nowUs);
+    this.#evictExpiredIncrementally(nowUs, countSpends(limits, nowSec) + 1);
     const rateWindows = this.#getOrCreateWindows(limits.agentId, providerSlug);
     rateWindows.advanceTo(nowUs);
     const toolWindows = toolRate === null ? null : this.#getOrCreateToolWindows(limits, providerSlug, toolRate);
@@ -115,7 +115,8 @@ export class MemoryCounters implements Counters {
   ): void {
     const nowSec = Math.floor(this.#clock() / US_PER_SECOND);
     const budgets = limits.checkedBudgets.map((row) => this.#refreshBudget(row, admittedAtSec, nowSec));
-    const granted = !budgets.some((budget) => budget.row.mode !== 'audit' && isExceeded(budget, additionalNanos));
+    // Soft rows let calls that run end.
+    const granted = !budgets.some((budget) => budget.row.mode === 'hard' && isExceeded(budget, additionalNanos));
     if (granted) reserve(budgets, additionalNanos);
     done(granted);
   }
@@ -198,18 +199,28 @@ export class MemoryCounters implements Counters {
     return spend;
   }
 
-  #evictExpiredIncrementally(nowUs: number): void {
-    for (let i = 0; i < EVICTION_CHECKS_PER_ADMISSION; i++) {
+  /** `spendChecks`: one more than an admission can create, so that the sweep passes every entry in time. */
+  #evictExpiredIncrementally(nowUs: number, spendChecks: number): void {
+    for (let i = 0; i < RATE_CHECKS_PER_ADMISSION; i++) {
       this.#windowSweep ??= this.#rateWindows.entries();
       const entry = this.#windowSweep.next();
       if (entry.done === true) this.#windowSweep = null;
       else if (entry.value[1].isExpired(nowUs)) this.#rateWindows.delete(entry.value[0]);
     }
-    this.#spendSweep ??= this.#spends.entries();
-    const spend = this.#spendSweep.next();
-    if (spend.done === true) this.#spendSweep = null;
-    else if (spend.value[1].isExpired(nowUs / US_PER_SECOND)) this.#spends.delete(spend.value[0]);
+    for (let i = 0; i < spendChecks; i++) {
+      this.#spendSweep ??= this.#spends.entries();
+      const spend = this.#spendSweep.next();
+      if (spend.done === true) this.#spendSweep = null;
+      else if (spend.value[1].isExpired(nowUs / US_PER_SECOND)) this.#spends.delete(spend.value[0]);
+    }
   }
+}
+
+/** How many entries a call of these limits can create: one for each window of each row. */
+function countSpends(limits: AgentLimits, nowSec: number): number {
+  let count = 0;
+  for (const row of limits.budgets) count += row.windowsAt(nowSec).length;
+  return count;
 }
 
 const windowsKey = (agentId: string, providerSlug: string): string => `${agentId}:${providerSlug}`;

@@ -82,7 +82,7 @@ export class AdmissionBatch {
     this.#groupByLogKey.set(toolKey ?? logKey, group);
   }
 
-  /** Enlarges the reservation of a running call, in the windows of its admission. */
+  /** Enlarges the reservation of a running call, in the windows of its admission. Only hard rows can reject it. */
   grow(limits: AgentLimits, admittedAtSec: number, nanos: number, done: AdmissionCallback): void {
     this.#addGroup(limits, null, null, NO_RATES, nanos, admittedAtSec, done);
   }
@@ -107,13 +107,22 @@ export class AdmissionBatch {
     this.#addTokensToKey(tokenBucketsKey(limits, providerSlug, row), tokens);
   }
 
-  /** Reads the counters' sums. Later reports go into another batch: call it right before sending or dropping this one. */
+  /**
+   * Reads the counters' sums. Later reports go into another batch: call it right before sending or dropping this one.
+   * No counter of the batch is evicted before {@link end}.
+   */
   close(): void {
     for (const item of this.spends) {
       item.counter.batch = null;
+      item.counter.batchesInFlight++;
       item.sentTotalNanos = item.counter.totalNanos;
       item.sentReservations = item.withReservations ? item.counter.reservations : null;
     }
+  }
+
+  /** Call it once after {@link close}: when the reply or the failure was handled, or the batch was dropped. */
+  end(): void {
+    for (const { counter } of this.spends) counter.batchesInFlight--;
   }
 
   /**
@@ -182,7 +191,8 @@ export class AdmissionBatch {
       const reservation = row.reservationOf(reservationNanos);
       const items = this.#addBudget(limits, row, windowsAtSec, reservation > 0);
       budgetItems.push(items);
-      const isAudited = row.mode === 'audit' ? 1 : 0;
+      // Only hard rows decide about growth: soft ones let calls that run end.
+      const isAudited = row.mode === 'audit' || (providerSlug === null && row.mode !== 'hard') ? 1 : 0;
       let budget = `${row.openLimitNanos},${reservation},${isAudited}`;
       for (const { index } of items) budget += `,${index + 1}`;
       budgets += `${budgets === '' ? '' : ','}[${budget}]`;

@@ -223,6 +223,7 @@ export class RedisNode {
       this.#inflight.delete(call);
       if (reply === null) this.#onScriptError(call, failure!);
       else this.#onReply(call, JSON.parse(reply));
+      batch.end();
       if (this.#inflight.size === 0) this.#onDrained();
     });
     return call;
@@ -302,6 +303,7 @@ export class RedisNode {
     for (const batch of batches.values()) {
       batch.close();
       this.enforcement.countUnchecked(batch.admitUnchecked());
+      batch.end();
     }
     this.#probeWhenDrained = true;
     this.#startProbing();

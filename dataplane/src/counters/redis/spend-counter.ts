@@ -31,6 +31,8 @@ export class SpendCounter implements SwapRemoveItem {
   readonly #sets: ReportSets;
   /** Its keys' hash tag. */
   readonly orgId: string;
+  readonly name: string;
+  readonly windowName: string;
   readonly key: string;
   /** Unix seconds from which the store may forget the key. */
   readonly keptUntilSec: number;
@@ -55,6 +57,8 @@ export class SpendCounter implements SwapRemoveItem {
   /** The batch that currently collects this counter's report; null = none. */
   batch: object | null = null;
   batchIndex = -1;
+  /** Closed batches with this counter whose reply is outstanding; it may grant reservations. */
+  batchesInFlight = 0;
   setIndex = -1;
   /** Used since the eviction sweep last passed it. */
   isRecentlyUsed = true;
@@ -62,6 +66,8 @@ export class SpendCounter implements SwapRemoveItem {
   constructor(sets: ReportSets, orgId: string, name: string, window: BudgetWindow, field: string) {
     this.#sets = sets;
     this.orgId = orgId;
+    this.name = name;
+    this.windowName = window.name;
     this.key = spendKey(orgId, name, window);
     this.keptUntilSec = window.keptUntilSec;
     this.field = field;
@@ -82,9 +88,14 @@ export class SpendCounter implements SwapRemoveItem {
     return this.acknowledgedNanos === this.totalNanos;
   }
 
-  /** Whether evicting the counter loses nothing: everything is acknowledged, nothing is reserved or queued. */
+  /** Whether the counter has reservations, or is in a batch that may grant some: evicting it would lose them. */
+  get isHeld(): boolean {
+    return this.reservedNanos > 0 || this.batch !== null || this.batchesInFlight > 0;
+  }
+
+  /** Whether evicting the counter loses nothing: everything is acknowledged, nothing is reserved or being sent. */
   get isEvictable(): boolean {
-    return this.setIndex < 0 && this.reservedNanos === 0 && this.batch === null;
+    return this.setIndex < 0 && !this.isHeld;
   }
 
   addSpend(nanos: number): void {

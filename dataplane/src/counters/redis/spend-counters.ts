@@ -1,7 +1,8 @@
 /**
  * All spend counters of this process, bounded by eviction. At `countersMax` a new counter replaces one that is not
- * recently used and fully acknowledged. During an outage nothing is acknowledged: the set grows to twice the bound.
- * Beyond that the oldest counter is evicted; the ledger has every usage record.
+ * recently used and fully acknowledged, of an ended window if there is one. During an outage nothing is acknowledged:
+ * the set grows to twice the bound. Beyond that the oldest counter is evicted; the ledger has every usage record.
+ * Counters with reservations, or in a batch that may grant some, always stay.
  */
 import { SwapRemoveSet } from '@acg/base/swap-remove-set';
 import type { BudgetWindow } from '../../limits/calendar-window.js';
@@ -9,11 +10,18 @@ import { SpendCounter } from './spend-counter.js';
 
 const EVICTION_CANDIDATES = 8;
 
+interface WindowCounters {
+  /** Unix seconds of the first moment after the window. */
+  readonly endSec: number;
+  /** By name of the row, in sweep order (clock algorithm). */
+  readonly byName: Map<string, SpendCounter>;
+}
+
 export class SpendCounters {
   readonly #countersMax: number;
   readonly #writerId: string;
-  /** By name of the window, the oldest first, then by name of the row in sweep order (clock algorithm). */
-  readonly #byWindow = new Map<string, Map<string, SpendCounter>>();
+  /** By name of the window, the oldest first. */
+  readonly #byWindow = new Map<string, WindowCounters>();
   readonly unacknowledged = new SwapRemoveSet<SpendCounter>();
   readonly reserved = new Set<SpendCounter>();
   #size = 0;
@@ -31,11 +39,11 @@ export class SpendCounters {
   }
 
   find(name: string, window: Pick<BudgetWindow, 'name'>): SpendCounter | null {
-    return this.#byWindow.get(window.name)?.get(name) ?? null;
+    return this.#byWindow.get(window.name)?.byName.get(name) ?? null;
   }
 
   getOrCreate(orgId: string, name: string, window: BudgetWindow): SpendCounter {
-    const known = this.#byWindow.get(window.name)?.get(name);
+    const known = this.#byWindow.get(window.name)?.byName.get(name);
     if (known !== undefined) {
       known.isRecentlyUsed = true;
       return known;
@@ -43,18 +51,18 @@ export class SpendCounters {
     if (this.#size >= this.#countersMax) this.#evictOne();
     const field = `${this.#writerId}.${(this.#fieldCount++).toString(36)}`;
     const counter = new SpendCounter(this, orgId, name, window, field);
-    let byName = this.#byWindow.get(window.name);
-    if (byName === undefined) {
-      byName = new Map();
-      this.#byWindow.set(window.name, byName);
+    let counters = this.#byWindow.get(window.name);
+    if (counters === undefined) {
+      counters = { endSec: window.endSec, byName: new Map() };
+      this.#byWindow.set(window.name, counters);
     }
-    byName.set(name, counter);
+    counters.byName.set(name, counter);
     this.#size++;
     return counter;
   }
 
   listAll(): SpendCounter[] {
-    return [...this.#byWindow.values()].flatMap((byName) => [...byName.values()]);
+    return [...this.#byWindow.values()].flatMap(({ byName }) => [...byName.values()]);
   }
 
   /**
@@ -68,33 +76,48 @@ export class SpendCounters {
   }
 
   #evictOne(): void {
-    let checkedCount = 0;
-    for (const [windowName, byName] of this.#byWindow) {
-      for (const [name, counter] of byName) {
-        if (checkedCount++ >= EVICTION_CANDIDATES) break;
-        byName.delete(name);
-        if (!counter.isRecentlyUsed && counter.isEvictable) {
-          this.#onEvicted(windowName, byName);
-          return;
-        }
-        counter.isRecentlyUsed = false;
-        byName.set(name, counter);
-      }
-    }
+    const nowSec = Date.now() / 1000;
+    const ended: WindowCounters[] = [];
+    const open: WindowCounters[] = [];
+    for (const counters of this.#byWindow.values()) (counters.endSec <= nowSec ? ended : open).push(counters);
+    if (this.#evictUnused(ended) || this.#evictUnused(open)) return;
     if (this.#size < 2 * this.#countersMax) return;
-    for (const [windowName, byName] of this.#byWindow) {
-      for (const [name, counter] of byName) {
-        if (counter.reservedNanos > 0 || counter.batch !== null) continue;
-        this.unacknowledged.delete(counter);
-        byName.delete(name);
-        this.#onEvicted(windowName, byName);
+    for (const { byName } of [...ended, ...open]) {
+      for (const counter of byName.values()) {
+        if (counter.isHeld) continue;
+        this.#evict(counter);
         return;
       }
     }
   }
 
-  #onEvicted(windowName: string, byName: ReadonlyMap<string, SpendCounter>): void {
+  /** Checks a few counters of the windows. Returns whether one was evicted. */
+  #evictUnused(windows: readonly WindowCounters[]): boolean {
+    let checksLeft = EVICTION_CANDIDATES;
+    for (const { byName } of windows) {
+      // At most once each: a counter that moved to the end was used since the last sweep.
+      let uncheckedCount = byName.size;
+      for (const [name, counter] of byName) {
+        if (checksLeft === 0 || uncheckedCount === 0) break;
+        checksLeft--;
+        uncheckedCount--;
+        if (!counter.isRecentlyUsed && counter.isEvictable) {
+          this.#evict(counter);
+          return true;
+        }
+        counter.isRecentlyUsed = false;
+        byName.delete(name);
+        byName.set(name, counter);
+      }
+    }
+    return false;
+  }
+
+  #evict(counter: SpendCounter): void {
+    const counters = this.#byWindow.get(counter.windowName)!;
+    this.unacknowledged.delete(counter);
+    counters.byName.delete(counter.name);
     this.#size--;
-    if (byName.size === 0) this.#byWindow.delete(windowName);
+    if (counters.byName.size === 0) this.#byWindow.delete(counter.windowName);
   }
 }

@@ -5,7 +5,14 @@ import { useState } from 'react';
 import { api } from '../../api/api-client.js';
 import { ConfirmDialog } from '../../components/forms/confirm-dialog.js';
 
-const KIND_LABELS = { api_key: 'Gateway token', webhook: 'Webhook', management_token: 'Management token' } as const;
+const KIND_LABELS = {
+  api_key: 'Gateway token',
+  webhook: 'Webhook',
+  management_token: 'Management token',
+  run: 'Run',
+  scim_token: 'SCIM token',
+  trust_rule: 'Trust rule',
+} as const;
 
 interface RemoveMemberDialogProps {
   readonly member: { readonly userId: string; readonly email: string; readonly status: 'active' | 'invited' };
