@@ -1,5 +1,5 @@
 /** Accounts that a person connects at the provider: authorization, callback, refresh, and who may not finish it. */
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Member, startControlPlane, type TestControlPlane } from '../fixtures/control-plane.js';
 import { waitUntil } from '../fixtures/wait-until.js';
@@ -133,7 +133,8 @@ async function begin(id: string, member = owner) {
 
 const finish = (callback: URL, cookie: string, member = owner, more: object = {}) => {
   const body = { redirectPath: callback.pathname, ...Object.fromEntries(callback.searchParams), ...more };
-  return plane.call('POST', '/v1/connections', { token: member.token, body, headers: { ...OWN_PAGE, cookie } });
+  const headers = { ...OWN_PAGE, cookie, 'idempotency-key': randomUUID() };
+  return plane.call('POST', '/v1/connections', { token: member.token, body, headers });
 };
 
 async function connect(id: string): Promise<void> {
@@ -335,7 +336,8 @@ test('disconnect forgets the grant; a rotation of the client does, too', async (
   const { id, upstream } = await createAccount();
   await connect(id);
   await waitUntil('the account is in use', async () => (await upstream()).injection.kind === 'header');
-  expect((await owner.call('POST', `/v1/providers/accounts/${id}/disconnect`)).status).toBe(200);
+  const ended = await owner.call('POST', `/v1/providers/accounts/${id}/disconnect`, {}, { 'idempotency-key': 'once' });
+  expect([ended.status, ended.body.error]).toEqual([200, undefined]);
   await waitUntil('the token is gone', async () => (await upstream()).injection.kind === 'none');
   await connect(id);
   const credentials = { method: 'connect', clientId: 'app-1', clientSecret: 'another-secret-0123' };
