@@ -58,7 +58,9 @@ async function createRows({ orgId, agentId }: Scene, rows: readonly Partial<Budg
 const spendOf = async (budgetId: string): Promise<Record<string, [spent: number, ledger: number]>> => {
   const rows = await db().sql<{ period: string; spent: number; ledger: number }[]>`
     select period, sum(spent_nanos)::bigint as spent, sum(ledger_nanos)::bigint as ledger from budget_spend
-     where budget_id = ${budgetId} group by period`;
+     where budget_id = ${budgetId}
+       and org_id = coalesce((select org_id from budgets where id = ${budgetId}), org_id)
+     group by period`;
   return Object.fromEntries(rows.map(({ period, spent, ledger }) => [period, [spent, ledger]]));
 };
 
