@@ -53,10 +53,11 @@ async function call(body: string | null, headers: Record<string, string> = {}, p
   });
   let rejected: Response | null = null;
   void response.then((answer) => (rejected = answer));
-  await waitUntil(() => rejected !== null || upstream.connections.length > length);
+  // A connection alone says nothing: it may be opened before the call is admitted.
+  const hasRequest = (): boolean => upstream.connections.at(length)?.text.includes('\r\n\r\n') ?? false;
+  await waitUntil(() => rejected !== null || hasRequest());
   if (rejected !== null) return rejected;
-  const provider = upstream.connections.at(-1)!;
-  await provider.waitForText('\r\n\r\n');
+  const provider = upstream.connections.at(length)!;
   provider.send('HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok');
   return await response;
 }
