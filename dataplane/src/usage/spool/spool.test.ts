@@ -17,7 +17,8 @@ import { join } from 'node:path';
 import { createLogger } from '@acg/base/log';
 import { uuidv7 } from '@acg/base/uuidv7';
 import { ReportUsageRequest } from '@acg/proto/messages';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { SegmentByteRangeReader } from './read-segment-byte-ranges.js';
 import { Spool, type SpoolBatch, type SpoolOptions } from './spool.js';
 
 const log = createLogger('test', 'silent');
@@ -128,6 +129,16 @@ test('spool: cut at any byte, a restart sends every record whose write had finis
     await again.close();
     expect(segmentPaths(root)).toEqual([]);
   }
+});
+
+test.each(['EMFILE', 'ENFILE'])('spool: keeps a segment that cannot be opened for now: %s', async (code) => {
+  const spool = open(newRoot());
+  await append(spool, 'kept');
+  vi.spyOn(SegmentByteRangeReader.prototype, 'read').mockRejectedValueOnce(Object.assign(new Error(code), { code }));
+  await expect(spool.read(ALL)).rejects.toThrow(code);
+  expect(await readAll(spool)).toEqual(['kept']);
+  expect(spool.stats().damagedBytes).toBe(0);
+  await spool.close();
 });
 
 test('spool: quarantines a damaged frame and sends the others', async () => {

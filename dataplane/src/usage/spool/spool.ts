@@ -189,7 +189,7 @@ export class Spool {
     };
   }
 
-  /** The oldest unacknowledged frames, or null. Supports one reader; acknowledge a batch before the next read. */
+  /** The oldest unacknowledged frames, or null. Throws while no file descriptor is free. Supports one reader; acknowledge a batch before the next read. */
   async read(limit: FrameScanLimits): Promise<SpoolBatch | null> {
     for (;;) {
       const segment = this.#segments.findHead();
@@ -382,11 +382,15 @@ export class Spool {
     else this.#log.info({ bytes }, 'the usage spool is below its limit again');
   }
 
-  /** Returns null when the file cannot be read; the segment is then removed from the queue. */
+  /**
+   * Returns null when the file cannot be read; the segment is then removed from the queue. Throws where only file
+   * descriptors are missing: the same segment can be read later.
+   */
   async #readChunk(segment: Segment, from: number, to: number): Promise<Buffer | null> {
     try {
       return await this.#reader.read(segment, from, to);
     } catch (error) {
+      if (isOutOfDescriptors(error)) throw error;
       this.#log.error({ err: error, segment: segment.path }, 'cannot read a spool segment: quarantined');
       await this.#reader.close();
       await rename(segment.path, `${segment.path}.unreadable`).catch(() => undefined);
@@ -396,3 +400,6 @@ export class Spool {
     }
   }
 }
+
+const isOutOfDescriptors = (error: unknown): boolean =>
+  ['EMFILE', 'ENFILE'].includes((error as NodeJS.ErrnoException).code ?? '');
