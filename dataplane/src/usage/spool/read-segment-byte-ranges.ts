@@ -38,3 +38,7 @@ export class SegmentByteRangeReader {
     await opened?.file.close();
   }
 }
+
+/** The segment itself is good and can be read later. */
+export const isOutOfDescriptors = (error: unknown): boolean =>
+  ['EMFILE', 'ENFILE'].includes((error as NodeJS.ErrnoException).code ?? '');

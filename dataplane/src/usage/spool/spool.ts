@@ -23,7 +23,7 @@ import {
 } from '@acg/proto/messages';
 import { FrameBuffer, MESSAGE_BYTES_MAX } from './frame-buffer.js';
 import { Quarantine } from './quarantine.js';
-import { SegmentByteRangeReader } from './read-segment-byte-ranges.js';
+import { isOutOfDescriptors, SegmentByteRangeReader } from './read-segment-byte-ranges.js';
 import { type FrameScanLimits, scanFrames } from './segment-format.js';
 import { type Segment, SegmentQueue } from './segment-queue.js';
 import { adoptDeadSiblings, claimWorkerDirectory, type LedgerMark, type WorkerDirectory } from './worker-directory.js';
@@ -382,10 +382,7 @@ export class Spool {
     else this.#log.info({ bytes }, 'the usage spool is below its limit again');
   }
 
-  /**
-   * Returns null when the file cannot be read; the segment is then removed from the queue. Throws where only file
-   * descriptors are missing: the same segment can be read later.
-   */
+  /** Returns null when the file cannot be read; the segment is then removed from the queue. */
   async #readChunk(segment: Segment, from: number, to: number): Promise<Buffer | null> {
     try {
       return await this.#reader.read(segment, from, to);
@@ -400,6 +397,3 @@ export class Spool {
     }
   }
 }
-
-const isOutOfDescriptors = (error: unknown): boolean =>
-  ['EMFILE', 'ENFILE'].includes((error as NodeJS.ErrnoException).code ?? '');
