@@ -14,16 +14,19 @@ const isObject = (value: unknown): value is Fields =>
 const isPlainMonthly = ({ window, models, tag }: Fields): boolean =>
   window === 'month' && tag === undefined && (models === undefined || (Array.isArray(models) && models.length === 0));
 
+/** With the fields in one order, so that texts of rows compare, too. */
 function comparableRow(row: unknown, plainMode: unknown): unknown {
   if (!isObject(row)) return row;
-  const { models, mode = isPlainMonthly(row) ? plainMode : 'soft', ...rest } = row;
-  return {
-    ...Object.fromEntries(Object.entries(rest).filter(([field]) => !SHOWN_ONLY.includes(field))),
+  const { window, cents, models, tag, mode = isPlainMonthly(row) ? plainMode : 'soft', ...rest } = row;
+  const stated = {
+    window,
+    cents,
+    models: Array.isArray(models) ? (models.length === 0 ? undefined : [...models].sort()) : models,
+    tag,
     mode,
-    ...(models === undefined || (Array.isArray(models) && models.length === 0)
-      ? {}
-      : { models: Array.isArray(models) ? [...models].sort() : models }),
+    ...Object.fromEntries(Object.entries(rest).filter(([field]) => !SHOWN_ONLY.includes(field))),
   };
+  return Object.fromEntries(Object.entries(stated).filter(([, value]) => value !== undefined));
 }
 
 /** Keeps the order, in which the gateway checks rows. It checks the plain monthly row first. */
@@ -103,7 +106,8 @@ export function exportedBudgetFields(fields: Fields): Fields {
   const { budgets, budgetCentsMonthly, budgetMode, agentDefaults } = comparableFields(fields);
   const defaults = agentDefaults === undefined ? {} : { agentDefaults };
   // A gateway of a release without budget rows.
-  if (!Array.isArray(budgets)) return { budgetCentsMonthly, ...(budgetMode === undefined ? {} : { budgetMode }), ...defaults };
+  if (!Array.isArray(budgets))
+    return { budgetCentsMonthly, ...(budgetMode === undefined ? {} : { budgetMode }), ...defaults };
   const hasPlain = budgets.some((row) => isPlainMonthly(row));
   return { ...(hasPlain || budgetMode === undefined ? {} : { budgetMode }), budgets, ...defaults };
 }
