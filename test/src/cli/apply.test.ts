@@ -221,7 +221,7 @@ test('budget rows, audit mode and defaults for new agents: applied once, a secon
   expect(await read('Free')).toEqual([[], 5, ['rpd', 'tpm']]);
   const exported = (await acg.runOk(['export'])).stdout;
   expect(exported).not.toContain('spentCents');
-  // Hard rows of the organization make refuse the default.
+  // It follows from the hard rows of the organization.
   expect(exported).not.toContain('onStoreLoss');
   expect((await apply(exported, ['--prune', '--json'], {})).json.changes).toEqual([]);
 });

@@ -4,7 +4,8 @@
  * type pass unchanged: the API's schema names them.
  */
 import { usage } from '../terminal/cli-error.js';
-import type { Fields } from './config-document.js';
+
+type Fields = Readonly<Record<string, unknown>>;
 
 /** What the API adds to a row, or numbers by itself. */
 const SHOWN_ONLY: readonly string[] = ['id', 'spentCents', 'resetAt'];
