@@ -1,6 +1,7 @@
 import { NANOS_PER_CENT } from '@acg/base/time-and-money-units';
 import type { AgentPolicy } from '../agents/call-and-model-policy-schema.js';
 import { containsPattern } from '../db/like-pattern.js';
+import { planOnce } from '../db/plan-once.js';
 import type { JSONValue, Sql, Tx } from '../db/postgres-client.js';
 import { Conflict } from '../domain/errors.js';
 import type { ListResult, Page } from '../http/limit-offset-pagination.js';
@@ -108,11 +109,17 @@ export interface StartingAgent {
   readonly policy: AgentPolicy | null;
 }
 
+/** For transactions that start or end a run: their statements look up single runs and agents. */
+const planTransactionOnce = (tx: Tx) => tx`select ${planOnce(tx, 'end of transaction')}`;
+
 /** The agent, locked against changes. Null: the organization has no such agent. */
 export async function lockStartingAgent(tx: Tx, orgId: string, id: string): Promise<StartingAgent | null> {
-  const [row] = await tx<StartingAgent[]>`
-    select id, name, project_id as "projectId", status, policy from agents
-     where org_id = ${orgId} and id = ${id} for share`;
+  const [, [row]] = await Promise.all([
+    planTransactionOnce(tx),
+    tx<StartingAgent[]>`
+      select id, name, project_id as "projectId", status, policy from agents
+       where org_id = ${orgId} and id = ${id} for share`,
+  ]);
   return row ?? null;
 }
 
@@ -154,22 +161,27 @@ export async function lockStarter(
   const ofToken = tx`(select ancestors || id from runs where token_hash = ${token.tokenHash})`;
   // One round trip. The later queries see what was committed before the locks were had. Locks are taken from the top
   // down, as by endRun.
-  const [, starter, chain] = await Promise.all([
+  const [, , [starter], chain] = await Promise.all([
+    planTransactionOnce(tx),
     tx`select from runs where id = any(${ofToken}::uuid[]) order by cardinality(ancestors) for share`,
-    findStarter(tx, token),
+    selectStarter(tx, token),
     tx<ChainLink[]>`
       select id, policy, expires_at as "expiresAt" from runs where id = any(${ofToken}::uuid[])
        order by cardinality(ancestors) desc`,
   ]);
-  return starter && { starter, chain };
+  return starter === undefined ? null : { starter, chain };
 }
 
 /**
  * Finds the token's agent and run. Null: no such token, or it is not of that agent. A key of a project or an organization
  * may start runs of any of its agents.
  */
-export async function findStarter(tx: Tx, { tokenHash, orgId, agentId }: TokenOfAgent): Promise<Starter | null> {
-  const [row] = await tx<Starter[]>`
+export async function findStarter(tx: Tx, token: TokenOfAgent): Promise<Starter | null> {
+  const [, [row]] = await Promise.all([planTransactionOnce(tx), selectStarter(tx, token)]);
+  return row ?? null;
+}
+
+const selectStarter = (tx: Tx, { tokenHash, orgId, agentId }: TokenOfAgent) => tx<Starter[]>`
     with run as (
       select r.org_id, r.agent_id, r.key_id, r.trust_rule_id, r.expires_at, r.id
         from runs r
@@ -192,8 +204,6 @@ export async function findStarter(tx: Tx, { tokenHash, orgId, agentId }: TokenOf
       from token t
       join agents a on a.org_id = t.org_id and a.org_id = ${orgId} and a.id = ${agentId}
        and a.id = coalesce(t.agent_id, a.id) and a.project_id = coalesce(t.project_id, a.project_id)`;
-  return row ?? null;
-}
 
 /** Counts running runs up to `max`. */
 export async function countRunning(tx: Tx, orgId: string, max: number): Promise<number> {
