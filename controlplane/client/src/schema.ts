@@ -3907,7 +3907,7 @@ export interface components {
             metAt: string;
             /** @description One hour after `metAt`; null: open. */
             resolvedAt: string | null;
-            /** @description null: nobody has acknowledged it. */
+            /** @description null: not acknowledged. */
             acknowledgedAt: string | null;
             /** @description Name of the person; null also for a deleted account. */
             acknowledgedBy: string | null;

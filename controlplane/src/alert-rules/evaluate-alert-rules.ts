@@ -84,7 +84,7 @@ async function evaluate(sql: Sql, { id, orgId }: DueRule, nowMs: number): Promis
  * The hours of the rule, which end with the current one. Last week's hours count whole, so that a rule of spend is met
  * only when the hours so far exceed them.
  */
-export function measuredHours(windowHours: number, nowMs: number): TimeRange {
+function measuredHours(windowHours: number, nowMs: number): TimeRange {
   const toMs = nowMs - (nowMs % HOUR_MS) + HOUR_MS;
   return { fromMs: toMs - windowHours * HOUR_MS, toMs };
 }

@@ -98,7 +98,7 @@ export const Alert = Type.Object({
   openedAt: Timestamp,
   metAt: Type.String({ format: 'date-time', description: 'The last evaluation that met the rule.' }),
   resolvedAt: orNull(Timestamp, 'One hour after `metAt`; null: open.'),
-  acknowledgedAt: orNull(Timestamp, 'null: nobody has acknowledged it.'),
+  acknowledgedAt: orNull(Timestamp, 'null: not acknowledged.'),
   acknowledgedBy: orNull(Type.String(), 'Name of the person; null also for a deleted account.'),
   silencedUntil: orNull(Timestamp, 'Of the rule.'),
 });

@@ -148,7 +148,7 @@ test('links each event to its settings and sets thresholds of several agents', a
   expect((await call('GET', `/v1/agents/${agentId}`)).body.agent.usageThresholds).toEqual([80, 95]);
 });
 
-test('creates an alert rule; its alert is acknowledged and silenced, and the audit trail says by whom', async () => {
+test('creates an alert rule; its alert is acknowledged and silenced, and the audit trail has entries of it', async () => {
   const { visitor, call } = await ownerWithEvents();
   const { page } = visitor;
   await visitor.goto('/alerts');

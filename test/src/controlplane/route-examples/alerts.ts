@@ -10,7 +10,8 @@ async function createRule({ owner }: ExampleContext): Promise<string> {
 async function openAlert(context: ExampleContext): Promise<string> {
   const [alert] = await context.plane.database.sql<{ id: string }[]>`
     insert into alerts (id, org_id, rule_id, value) select gen_random_uuid(), org_id, id, 1 from alert_rules
-     where id = ${await createRule(context)} returning id`;
+     where id = ${await createRule(context)}
+    on conflict (rule_id) where resolved_at is null do update set value = 1 returning id`;
   return alert!.id;
 }
 

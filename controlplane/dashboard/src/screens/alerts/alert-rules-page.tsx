@@ -11,12 +11,12 @@ import { RelativeTime } from '../../components/feedback/relative-time.js';
 import { StatusBadge } from '../../components/feedback/status-badge.js';
 import { showToast } from '../../components/feedback/toast.js';
 import { ConfirmDialog } from '../../components/forms/confirm-dialog.js';
+import { lazyComponent } from '../../components/layout/lazy-component-no-suspense-delay.js';
 import { PageHeader } from '../../components/layout/page-header.js';
 import { DataTable } from '../../components/tables/data-table.js';
 import { RowActionButton } from '../../components/tables/row-action-button.js';
 import { formatDateTime } from '../../format/format.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
-import { AlertRuleDialog } from './alert-rule-dialog.js';
 import { AlertsTable, ScopeLink } from './alerts-table.js';
 import {
   type AlertRule,
@@ -32,6 +32,8 @@ import {
 const DEFAULTS = { page: 1, alerts: 1 };
 const REFETCH_MS = 15_000;
 const NEW = 'new';
+
+const AlertRuleDialog = lazyComponent(async () => (await import('./alert-rule-dialog.js')).AlertRuleDialog, null);
 
 export function AlertRulesPage() {
   const { values, set } = useUrlState(DEFAULTS);

@@ -1,10 +1,10 @@
 /** Alert rules and their alerts: queries, changes and texts. */
+import { DAY_MS, HOUR_MS } from '@acg/base/time-and-money-units';
 import { api } from '../../api/api-client.js';
 import { queryClient } from '../../api/query-client.js';
 import { formatCents, formatCount, NO_VALUE } from '../../format/format.js';
 
 export const PAGE_SIZE = 50;
-const MINUTE_MS = 60_000;
 
 export const fetchAlertRules = (page: number) =>
   api.get('/v1/alert-rules', { params: { query: { limit: PAGE_SIZE, offset: (page - 1) * PAGE_SIZE } } });
@@ -42,9 +42,9 @@ export function formatMeasure(metric: Metric, value: number | null): string {
 export const isSilenced = (until: string | null): until is string => until !== null && Date.parse(until) > Date.now();
 
 export const SILENCES: readonly (readonly [label: string, ms: number])[] = [
-  ['1 hour', 60 * MINUTE_MS],
-  ['4 hours', 240 * MINUTE_MS],
-  ['1 day', 1_440 * MINUTE_MS],
-  ['7 days', 10_080 * MINUTE_MS],
+  ['1 hour', HOUR_MS],
+  ['4 hours', 4 * HOUR_MS],
+  ['1 day', DAY_MS],
+  ['7 days', 7 * DAY_MS],
 ];
 export const silenceEnd = (ms: number): string => new Date(Date.now() + ms).toISOString();
