@@ -27,6 +27,8 @@ export interface UsageScope {
   readonly projectId: string | null;
   /** Null: all agents, including deleted ones. */
   readonly agentIds: readonly string[] | null;
+  /** Only calls with this key. Rollups by one dimension, rejections and tags have no key: such queries reject it. */
+  readonly keyId?: string;
 }
 
 /** Rollups hold the model or the tool in one column (ledger/usage-aggregation.ts). */
@@ -99,13 +101,13 @@ interface DimensionRollups {
   readonly of: Fragment;
 }
 
-/** Null if the scope names agents: there are no such rollups for them. */
+/** Null if the scope names agents or a key: there are no such rollups for them. */
 function dimensionRollups(
   sql: Sql | Tx,
-  { agentIds }: UsageScope,
+  { agentIds, keyId }: UsageScope,
   dimension: StoredDimension,
 ): DimensionRollups | null {
-  if (agentIds !== null) return null;
+  if (agentIds !== null || keyId !== undefined) return null;
   const [stored, value] = STORED_DIMENSIONS[dimension] ?? [dimension, 'value'];
   return { columns: sql.unsafe(`${value} as value, ${SUM_COLUMNS}`), of: sql`dimension = ${stored} and` };
 }
@@ -199,8 +201,9 @@ function hourlyRollupsInRange(
 }
 
 /** Condition that selects the rows of the scope. */
-export function scopeCondition(sql: Sql | Tx, { orgId, projectId, agentIds }: UsageScope) {
+export function scopeCondition(sql: Sql | Tx, { orgId, projectId, agentIds, keyId }: UsageScope) {
   const projectFilter = projectId === null ? sql`` : sql`and project_id = ${projectId}`;
   const agentFilter = agentIds === null ? sql`` : sql`and agent_id = any(${[...agentIds]}::uuid[])`;
-  return sql`org_id = ${orgId} ${agentFilter} ${projectFilter}`;
+  const keyFilter = keyId === undefined ? sql`` : sql`and key_id = ${keyId}`;
+  return sql`org_id = ${orgId} ${agentFilter} ${projectFilter} ${keyFilter}`;
 }
