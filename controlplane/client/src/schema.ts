@@ -1500,7 +1500,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Get a provider account
+         * @description Role: viewer or higher.
+         */
+        get: operations["getAccount"];
         put?: never;
         post?: never;
         /**
@@ -3126,6 +3130,11 @@ export interface components {
                  * @description Until the gateway uses the present token; null: no expiry, or no token.
                  */
                 expiresAt: string | null;
+                /**
+                 * Format: date-time
+                 * @description When a person connected it last; null: nobody has, or its kind needs none.
+                 */
+                connectedAt: string | null;
                 failure: {
                     reason: string;
                     /** @description Error code of the token endpoint. */
@@ -3208,6 +3217,11 @@ export interface components {
                      * @description Until the gateway uses the present token; null: no expiry, or no token.
                      */
                     expiresAt: string | null;
+                    /**
+                     * Format: date-time
+                     * @description When a person connected it last; null: nobody has, or its kind needs none.
+                     */
+                    connectedAt: string | null;
                     failure: {
                         reason: string;
                         /** @description Error code of the token endpoint. */
@@ -3842,7 +3856,7 @@ export interface components {
         AttentionReply: {
             attention: {
                 /** @enum {string} */
-                kind: "sensitive_call" | "circuit_open" | "budget" | "needs_credentials" | "webhook_failing" | "key_expiring" | "key_unused" | "no_budget";
+                kind: "sensitive_call" | "circuit_open" | "budget" | "reconnect_needed" | "needs_credentials" | "webhook_failing" | "key_expiring" | "key_unused" | "no_budget";
                 total: number;
                 /** @description The five most urgent items. */
                 things: {
@@ -4424,6 +4438,20 @@ export interface components {
             code?: string;
             iss?: string;
             error?: string;
+        };
+        ConnectionReply: {
+            /** @constant */
+            ok: true;
+            /**
+             * Format: uuid
+             * @description The connected account; null: a shared credential was connected.
+             */
+            accountId: string | null;
+            /**
+             * Format: uuid
+             * @description The connected shared credential.
+             */
+            credentialId: string | null;
         };
         CreatedItems: {
             items: {
@@ -5275,6 +5303,77 @@ export interface components {
             total: number;
             limit: number;
             offset: number;
+        };
+        ListedAccountReply: {
+            account: {
+                /** Format: uuid */
+                id: string;
+                /** Format: uuid */
+                agentId: string;
+                providerSlug: string;
+                /** @enum {string} */
+                status: "active" | "needs_credentials";
+                /**
+                 * Format: uuid
+                 * @description Id of the shared credential that the account uses; null when it has its own credentials.
+                 */
+                credentialId: string | null;
+                /** @description Null: the credential is stored. */
+                minted: {
+                    method: string;
+                    kind: string;
+                    /**
+                     * @description waiting: nothing was needed yet. failing: the last attempt failed; a former token may still serve. not_connected, reconnect_needed: a person must connect the account.
+                     * @enum {string}
+                     */
+                    state: "waiting" | "not_connected" | "active" | "failing" | "expired" | "reconnect_needed";
+                    /** @description Granted scopes, where the provider states them. */
+                    scope: string | null;
+                    /**
+                     * Format: date-time
+                     * @description The last success.
+                     */
+                    mintedAt: string | null;
+                    /**
+                     * Format: date-time
+                     * @description Until the gateway uses the present token; null: no expiry, or no token.
+                     */
+                    expiresAt: string | null;
+                    /**
+                     * Format: date-time
+                     * @description When a person connected it last; null: nobody has, or its kind needs none.
+                     */
+                    connectedAt: string | null;
+                    failure: {
+                        reason: string;
+                        /** @description Error code of the token endpoint. */
+                        detail: string | null;
+                        cause: string;
+                        remedy: string;
+                        /** Format: date-time */
+                        at: string;
+                        /**
+                         * Format: date-time
+                         * @description Null: when a person has acted.
+                         */
+                        nextAttemptAt: string | null;
+                    } | null;
+                } | null;
+                /**
+                 * @description Always the string "true".
+                 * @constant
+                 */
+                isByok: "true";
+                /** @constant */
+                mode: "byok";
+                /** @description Whether calls that return credentials are allowed. */
+                allowSensitivePaths: boolean;
+                /** @description Whether calls are allowed whose path does not say what they do. */
+                allowOpaque: boolean;
+                /** Format: date-time */
+                createdAt: string;
+                agentName: string;
+            };
         };
         ListedProvider: {
             /**
@@ -6632,6 +6731,11 @@ export interface components {
                  * @description Until the gateway uses the present token; null: no expiry, or no token.
                  */
                 expiresAt: string | null;
+                /**
+                 * Format: date-time
+                 * @description When a person connected it last; null: nobody has, or its kind needs none.
+                 */
+                connectedAt: string | null;
                 failure: {
                     reason: string;
                     /** @description Error code of the token endpoint. */
@@ -7270,6 +7374,7 @@ export type CompareReply = components['schemas']['CompareReply'];
 export type ComparedAgent = components['schemas']['ComparedAgent'];
 export type ConnectReply = components['schemas']['ConnectReply'];
 export type ConnectionInput = components['schemas']['ConnectionInput'];
+export type ConnectionReply = components['schemas']['ConnectionReply'];
 export type CreatedItems = components['schemas']['CreatedItems'];
 export type CredentialAcceptedData = components['schemas']['CredentialAcceptedData'];
 export type CredentialAcceptedEvent = components['schemas']['CredentialAcceptedEvent'];
@@ -7320,6 +7425,7 @@ export type LineList = components['schemas']['LineList'];
 export type LinkInput = components['schemas']['LinkInput'];
 export type ListCircuitsReply = components['schemas']['ListCircuitsReply'];
 export type ListProvidersReply = components['schemas']['ListProvidersReply'];
+export type ListedAccountReply = components['schemas']['ListedAccountReply'];
 export type ListedProvider = components['schemas']['ListedProvider'];
 export type LogRecord = components['schemas']['LogRecord'];
 export type LoginInput = components['schemas']['LoginInput'];
@@ -8804,7 +8910,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Ok"];
+                    "application/json": components["schemas"]["ConnectionReply"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -10506,6 +10612,34 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Get a provider account */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListedAccountReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };

@@ -83,6 +83,13 @@ export async function listAccounts(
   return { rows, total: count!.total };
 }
 
+export async function loadListedAccount(sql: Sql, orgId: string, id: string): Promise<ListedAccountRow | null> {
+  const [row] = await sql<ListedAccountRow[]>`
+    select ${columns(sql)}, (select name from agents where agents.id = agent_id) as "agentName"
+      from provider_accounts where org_id = ${orgId} and id = ${id}`;
+  return row ?? null;
+}
+
 export async function loadAccount(sql: Sql | Tx, orgId: string, id: string): Promise<AccountRow | null> {
   const [row] = await sql<AccountRow[]>`
     select ${columns(sql)} from provider_accounts where org_id = ${orgId} and id = ${id}`;

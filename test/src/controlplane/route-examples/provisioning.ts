@@ -167,6 +167,9 @@ export const PROVISIONING_EXAMPLES: Examples = {
   'GET /v1/providers/accounts/:id/tools': {
     prepare: async (context) => ({ params: { id: await newMcpAccount(context) } }),
   },
+  'GET /v1/providers/accounts/:id': {
+    prepare: async (context) => ({ params: { id: await newAccount(context) } }),
+  },
   'PATCH /v1/providers/accounts/:id': {
     prepare: async (context) => ({ params: { id: await newAccount(context) }, body: { allowSensitivePaths: true } }),
   },

@@ -15,6 +15,7 @@ import type { Column } from '../../terminal/table.js';
 import { addTarget, findTarget, type Target } from '../descriptors/operation-target-from-arguments.js';
 import { listCommand } from '../descriptors/register-list-commands.js';
 import { commandGroup, operationCommand } from '../descriptors/register-operation-commands.js';
+import { connectCommand, formatMinted } from './connect-in-browser.js';
 
 /** Names an account by its id, or by its provider among the accounts of one agent. */
 const ACCOUNT: Target<{ readonly id: string; readonly providerSlug: string }> = {
@@ -46,6 +47,7 @@ export const registerAccountCommands = commandGroup(
     columns: [
       { title: 'PROVIDER', cell: ({ providerSlug }) => providerSlug },
       { title: 'STATUS', cell: ({ status }) => status },
+      { title: 'STATE', cell: ({ minted }) => minted?.state ?? 'stored' },
       { title: 'AGENT', cell: ({ agentName }) => agentName },
       { title: 'KEY', cell: ({ credentialId }) => (credentialId === null ? 'own' : `shared ${credentialId}`) },
       { title: 'SENSITIVE', cell: ({ allowSensitivePaths }) => (allowSensitivePaths ? 'allowed' : 'rejected') },
@@ -73,6 +75,26 @@ export const registerAccountCommands = commandGroup(
     target: ACCOUNT,
     print: (run, result, { found }) => run.printLine(formatCredentialTest(found.providerSlug, result)),
     after: (_run, result, { found }) => assertCredentialAccepted(found.providerSlug, result),
+  }),
+  operationCommand({
+    name: 'show',
+    description: 'show the state of its credential: kind, scope, expiry, what went wrong and what to do',
+    operation: 'GET /v1/providers/accounts/{id}',
+    target: ACCOUNT,
+    print: (run, { account }) => {
+      run.printLine(`${account.providerSlug} of ${account.agentName}  ${account.id}`);
+      run.printLine(
+        `status   ${account.status}${account.credentialId === null ? '' : `, shared ${account.credentialId}`}`,
+      );
+      for (const line of formatMinted(account.minted)) run.printLine(line);
+    },
+  }),
+  connectCommand({
+    description: 'have a person connect it at the provider: opens the dashboard and waits for the result',
+    target: ACCOUNT,
+    load: async (client, id) => (await client.get('/v1/providers/accounts/{id}', { params: { path: { id } } })).account,
+    page: ({ id }) => `/providers?account=${id}`,
+    name: ({ agentName, providerSlug }) => `${agentName} at ${providerSlug}`,
   }),
   registerToolsCommand,
   operationCommand({
