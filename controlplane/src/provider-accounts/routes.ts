@@ -62,6 +62,18 @@ export function accountRoutes(app: App, { accounts, tests, calls, tools }: Accou
       return { accounts: [...rows], total, limit, offset };
     },
   );
+  app.get(
+    '/v1/providers/accounts/:id',
+    {
+      config: { access: 'viewer', project: BY_ACCOUNT },
+      schema: {
+        ...operation('Accounts', 'getAccount', 'Get a provider account'),
+        params: IdParams,
+        response: { 200: ListedAccountReply },
+      },
+    },
+    async ({ actor, params }) => ({ account: await accounts.get(actor, params.id) }),
+  );
   app.post(
     '/v1/agents/:id/call-check',
     {
@@ -142,18 +154,6 @@ export function accountRoutes(app: App, { accounts, tests, calls, tools }: Accou
       },
     },
     async ({ actor, params, query }) => tools.list(actor, params.id, query.refresh === true),
-  );
-  app.get(
-    '/v1/providers/accounts/:id',
-    {
-      config: { access: 'viewer', project: BY_ACCOUNT },
-      schema: {
-        ...operation('Accounts', 'getAccount', 'Get a provider account'),
-        params: IdParams,
-        response: { 200: ListedAccountReply },
-      },
-    },
-    async ({ actor, params }) => ({ account: await accounts.get(actor, params.id) }),
   );
   app.patch(
     '/v1/providers/accounts/:id',

@@ -224,6 +224,7 @@ export const EXAMPLES = {
   'Account.id': EXAMPLE_IDS.account,
   'accounts.id': EXAMPLE_IDS.account,
   'Account.credentialId': null,
+  'account.credentialId': null,
   'ListedAccountReply.account.credentialId': null,
   'accounts.credentialId': null,
   minted: null,

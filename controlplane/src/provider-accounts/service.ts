@@ -54,7 +54,7 @@ export class ProviderAccountService {
 
   async get(actor: Actor, id: string): Promise<ListedAccount> {
     const row = await store.loadListedAccount(this.sql, actor.orgId, id);
-    if (row === null) throw new NotFound('provider account');
+    if (row === null) throw new NotFound('account');
     return { ...present(row), agentName: row.agentName };
   }
 

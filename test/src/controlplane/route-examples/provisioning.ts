@@ -112,6 +112,7 @@ export const PROVISIONING_EXAMPLES: Examples = {
       return { query: { agentId: id, projectId } };
     },
   },
+  'GET /v1/api-keys/:id': { prepare: async (context) => ({ params: { id: await createKey(context) } }) },
   'PATCH /v1/api-keys/:id': {
     prepare: async (context) => ({
       params: { id: await createKey(context) },
@@ -143,6 +144,9 @@ export const PROVISIONING_EXAMPLES: Examples = {
   'GET /v1/providers/accounts': {
     prepare: async (context) => ({ query: { agentId: (await newAgent(context)).id } }),
   },
+  'GET /v1/providers/accounts/:id': {
+    prepare: async (context) => ({ params: { id: await newAccount(context) } }),
+  },
   'POST /v1/providers/accounts': {
     prepare: async (context) => ({
       body: { agentId: (await newAgent(context)).id, providerSlug: 'openai', credentials: CREDENTIALS },
@@ -166,9 +170,6 @@ export const PROVISIONING_EXAMPLES: Examples = {
   },
   'GET /v1/providers/accounts/:id/tools': {
     prepare: async (context) => ({ params: { id: await newMcpAccount(context) } }),
-  },
-  'GET /v1/providers/accounts/:id': {
-    prepare: async (context) => ({ params: { id: await newAccount(context) } }),
   },
   'PATCH /v1/providers/accounts/:id': {
     prepare: async (context) => ({ params: { id: await newAccount(context) }, body: { allowSensitivePaths: true } }),

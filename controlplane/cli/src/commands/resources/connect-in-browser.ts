@@ -87,23 +87,23 @@ async function connect<Subject extends ConnectSubject>(
   }
 }
 
-/** Lines of `show`: how the credential was obtained, what went wrong and what to do. */
-export function formatMinted(minted: Minted | null): readonly string[] {
-  if (minted === null) return ['kind     stored'];
+/** Fields of `show`: how the credential was obtained, what went wrong and what to do. */
+export function describeMinted(minted: Minted | null): Record<string, string> {
+  if (minted === null) return { kind: 'stored' };
   const { failure } = minted;
-  return [
-    `kind     ${minted.method} (${minted.kind})`,
-    `state    ${minted.state}`,
-    `scope    ${minted.scope ?? '–'}`,
-    ...(minted.kind === CONNECTED_KIND ? [`connected ${formatMinute(minted.connectedAt)}`] : []),
-    `refreshed ${formatMinute(minted.mintedAt)}`,
-    `expires  ${formatMinute(minted.expiresAt)}`,
+  return {
+    kind: `${minted.method} (${minted.kind})`,
+    state: minted.state,
+    scope: minted.scope ?? '–',
+    ...(minted.kind === CONNECTED_KIND ? { connected: formatMinute(minted.connectedAt) } : {}),
+    refreshed: formatMinute(minted.mintedAt),
+    expires: formatMinute(minted.expiresAt),
     ...(failure === null
-      ? []
-      : [
-          `failure  ${failure.cause}${failure.detail === null ? '' : ` (${failure.detail})`}`,
-          `remedy   ${failure.remedy}`,
-          `failed   ${formatMinute(failure.at)}`,
-        ]),
-  ];
+      ? {}
+      : {
+          failure: `${failure.cause}${failure.detail === null ? '' : ` (${failure.detail})`}`,
+          remedy: failure.remedy,
+          failed: formatMinute(failure.at),
+        }),
+  };
 }

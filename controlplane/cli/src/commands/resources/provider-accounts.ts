@@ -15,7 +15,7 @@ import type { Column } from '../../terminal/table.js';
 import { addTarget, findTarget, type Target } from '../descriptors/operation-target-from-arguments.js';
 import { listCommand } from '../descriptors/register-list-commands.js';
 import { commandGroup, operationCommand } from '../descriptors/register-operation-commands.js';
-import { connectCommand, formatMinted } from './connect-in-browser.js';
+import { connectCommand, describeMinted } from './connect-in-browser.js';
 
 /** Names an account by its id, or by its provider among the accounts of one agent. */
 const ACCOUNT: Target<{ readonly id: string; readonly providerSlug: string }> = {
@@ -56,6 +56,23 @@ export const registerAccountCommands = commandGroup(
       { title: 'ID', cell: ({ id }) => id },
     ],
   }),
+  operationCommand({
+    name: 'show',
+    description: 'show an account: state of its credential, what went wrong and what to do, permissions',
+    operation: 'GET /v1/providers/accounts/{id}',
+    target: ACCOUNT,
+    print: (run, { account }) =>
+      run.printFields({
+        agent: account.agentName,
+        provider: account.providerSlug,
+        status: account.status,
+        credential: account.credentialId === null ? 'its own' : `shared ${account.credentialId}`,
+        ...describeMinted(account.minted),
+        'sensitive calls': account.allowSensitivePaths ? 'allowed' : 'rejected',
+        'opaque calls': account.allowOpaque ? 'allowed' : 'rejected',
+        added: `${formatDay(account.createdAt)} UTC`,
+      }),
+  }),
   registerAddCommand,
   operationCommand({
     name: 'rotate',
@@ -75,19 +92,6 @@ export const registerAccountCommands = commandGroup(
     target: ACCOUNT,
     print: (run, result, { found }) => run.printLine(formatCredentialTest(found.providerSlug, result)),
     after: (_run, result, { found }) => assertCredentialAccepted(found.providerSlug, result),
-  }),
-  operationCommand({
-    name: 'show',
-    description: 'show the state of its credential: kind, scope, expiry, what went wrong and what to do',
-    operation: 'GET /v1/providers/accounts/{id}',
-    target: ACCOUNT,
-    print: (run, { account }) => {
-      run.printLine(`${account.providerSlug} of ${account.agentName}  ${account.id}`);
-      run.printLine(
-        `status   ${account.status}${account.credentialId === null ? '' : `, shared ${account.credentialId}`}`,
-      );
-      for (const line of formatMinted(account.minted)) run.printLine(line);
-    },
   }),
   connectCommand({
     description: 'have a person connect it at the provider: opens the dashboard and waits for the result',

@@ -13,7 +13,7 @@ import { formatCount, formatDay } from '../../terminal/format-numbers-and-times.
 import type { Target } from '../descriptors/operation-target-from-arguments.js';
 import { listCommand } from '../descriptors/register-list-commands.js';
 import { commandGroup, operationCommand } from '../descriptors/register-operation-commands.js';
-import { connectCommand, formatMinted } from './connect-in-browser.js';
+import { connectCommand, describeMinted } from './connect-in-browser.js';
 
 type SharedCredential = RowOf<'GET /v1/credentials', 'credentials'>;
 
@@ -90,11 +90,14 @@ export const registerCredentialCommands = commandGroup(
     description: 'show its state: kind, scope, expiry, what went wrong and what to do',
     operation: 'GET /v1/credentials/{id}',
     target: CREDENTIAL,
-    print: (run, { credential }) => {
-      run.printLine(`${credential.name} at ${credential.providerSlug}  ${credential.id}`);
-      run.printLine(`status   ${credential.status}, ${formatCount(credential.accounts)} accounts`);
-      for (const line of formatMinted(credential.minted)) run.printLine(line);
-    },
+    print: (run, { credential }) =>
+      run.printFields({
+        credential: credential.name,
+        provider: credential.providerSlug,
+        status: credential.status,
+        accounts: formatCount(credential.accounts),
+        ...describeMinted(credential.minted),
+      }),
   }),
   connectCommand({
     description: 'have a person connect it at the provider: opens the dashboard and waits for the result',
