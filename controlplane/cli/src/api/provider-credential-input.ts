@@ -22,7 +22,7 @@ interface CredentialInput extends SecretSource {
 }
 
 /** Fields of a stored credential, and of the ways in which the gateway obtains one itself. */
-export interface CredentialForms {
+interface CredentialForms {
   readonly credentialFields: readonly CredentialField[];
   readonly methods: readonly { readonly name: string; readonly fields: readonly CredentialField[] }[];
 }

@@ -20,7 +20,7 @@ const POLL_MS = 2_000;
 const WAIT_DEFAULT = '10m';
 const CONNECTED_KIND = 'oauth2_authorization_code';
 
-export type Minted = NonNullable<ResponseOf<'GET /v1/providers/accounts/{id}'>['account']['minted']>;
+type Minted = NonNullable<ResponseOf<'GET /v1/providers/accounts/{id}'>['account']['minted']>;
 
 interface ConnectSubject {
   readonly minted: Minted | null;
