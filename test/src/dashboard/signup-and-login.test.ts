@@ -6,6 +6,12 @@ const dashboard = useDashboard();
 const PASSWORD = 'correct horse battery';
 const newEmail = () => `${crypto.randomUUID()}@example.com`;
 
+/** The address without the dashboard's URL and the organization. */
+const pathInOrganization = (address: string, url: string): string => {
+  expect(address.startsWith(`${url}/o/`)).toBe(true);
+  return address.slice(url.length).replace(/^\/o\/[^/?]+\/?/, '/');
+};
+
 test('renders every page before login accessibly', async () => {
   const visitor = await dashboard().openBrowserUser();
   for (const name of ['sign-in', 'sign-up', 'forgot-password']) await visitor.gotoAndCheck(`/${name}`, name);
@@ -79,7 +85,7 @@ test('returns to the requested page after login, but never to another site', asy
     await visitor.page.getByLabel('Password', { exact: true }).fill(password);
     await visitor.page.getByRole('button', { name: 'Log in' }).click();
     await visitor.page.getByRole('navigation', { name: 'Main' }).waitFor();
-    expect(visitor.page.url()).toBe(visitor.url + landingPath);
+    expect(pathInOrganization(visitor.page.url(), visitor.url)).toBe(landingPath);
   }
 });
 
@@ -107,7 +113,7 @@ test('asks to log in when the session was ended elsewhere, and returns to the sa
   await page.getByLabel('Password', { exact: true }).fill(password);
   await page.getByRole('button', { name: 'Log in' }).click();
   await page.getByRole('navigation', { name: 'Main' }).waitFor();
-  expect(page.url()).toBe(`${visitor.url}/?period=24h`);
+  expect(pathInOrganization(page.url(), visitor.url)).toBe('/?period=24h');
 });
 
 test('restores form input for the same user after a session ended, except secrets', async () => {
@@ -140,7 +146,7 @@ test('restores form input for the same user after a session ended, except secret
   await page.getByText('Your input is kept, except passwords and credentials.').waitFor();
   expect(await typed()).toEqual(['', '']);
   await signIn({ email, password });
-  expect(page.url()).toBe(`${visitor.url}/agents?status=active`);
+  expect(pathInOrganization(page.url(), visitor.url)).toBe('/agents?status=active');
   await dialog.getByLabel('API key').waitFor();
   expect(await dialog.getByLabel('Name').inputValue()).toBe('Support bot');
   expect(await dialog.getByLabel('Monthly budget (USD)').inputValue()).toBe('$12.5');
