@@ -380,7 +380,14 @@ const dashboard: FolderRules = {
   'components/charts': ['components/feedback', 'components/layout', 'format'],
   'components/forms': ['api', 'components/feedback', 'components/focus', 'components/layout', 'messages', 'resources'],
   'components/secrets': ['api', 'components/buttons', 'components/focus', 'components/layout', 'resources'],
-  'components/tables': ['components/buttons', 'components/feedback', 'components/focus', 'format'],
+  'components/tables': [
+    'api',
+    'components/buttons',
+    'components/feedback',
+    'components/focus',
+    'components/layout',
+    'format',
+  ],
   'components/budgets': ['components/buttons', 'components/feedback', 'components/forms', 'format'],
   'components/reports': [
     'api',

@@ -55,6 +55,8 @@ export function AppRoutes() {
     );
   }
   if (me.data === null) {
+    // The address is a link again: the next session may begin in another organization.
+    shownSlug.current = null;
     return (
       <ErrorBoundary resetKey={path}>
         <Suspense fallback={<FullPageLoader />}>

@@ -126,11 +126,11 @@ test('restores form input for the same user after a session ended, except secret
     const elsewhere = await stack.call('POST', '/v1/auth/login', null, { email, password });
     await stack.call('DELETE', '/v1/sessions', elsewhere.body.token);
   };
-  const signIn = async (as: { email: string; password: string }) => {
+  const signIn = async (as: { email: string; password: string }, heading = 'Agents') => {
     await page.getByLabel('E-mail').fill(as.email);
     await page.getByLabel('Password', { exact: true }).fill(as.password);
     await page.getByRole('button', { name: 'Log in' }).click();
-    await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor();
+    await page.getByRole('heading', { name: heading, level: 1 }).waitFor();
   };
   const typed = () => page.locator('input').evaluateAll((all) => all.map((one) => (one as { value?: string }).value));
   visitor.expectHttpError(401, /\/v1\//);
@@ -158,7 +158,10 @@ test('restores form input for the same user after a session ended, except secret
   await dialog.getByLabel('API key').fill('sk-typed-0123456789');
   await dialog.getByRole('button', { name: 'Create agent' }).click();
   await page.getByText('Your session has ended.').waitFor();
-  await signIn(other);
+  // The address belongs to the organization of the first user.
+  await signIn(other, 'No access to this organization');
+  await page.getByRole('button', { name: /^Open / }).click();
+  await page.getByRole('link', { name: 'Agents', exact: true }).click();
   await page.getByText('No agents yet').or(page.getByText('Nothing matches')).waitFor();
   expect(await dialog.count()).toBe(0);
   await page.getByRole('button', { name: 'New agent' }).first().click();
