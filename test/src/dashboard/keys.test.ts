@@ -165,7 +165,7 @@ test('sorts by column, keeps the choice of columns and compact rows for the user
   expect(page.url()).toMatch(/sort=name&order=desc|order=desc&sort=name|sort=name/);
 
   await page.getByRole('button', { name: 'View options' }).press('Enter');
-  const options = page.getByRole('dialog', { name: 'View options of Gateway tokens' });
+  const options = page.getByRole('dialog', { name: 'View options' });
   await options.getByLabel('Expires').press('Space');
   await page.getByRole('columnheader', { name: 'Expires' }).waitFor({ state: 'detached' });
   await options.getByLabel('Compact rows').press('Space');

@@ -32,7 +32,7 @@ export function TableViewMenu({ label, columns, view, wide, narrow, list }: Tabl
           View options
         </Button>
       </Popover.Target>
-      <Popover.Dropdown aria-label={`View options of ${label}`}>
+      <Popover.Dropdown>
         <Stack gap="xs">
           {choices.map((column) => (
             <Checkbox
