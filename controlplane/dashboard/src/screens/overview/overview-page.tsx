@@ -24,7 +24,7 @@ import {
 } from '../../format/format.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
 import { providerLabel } from '../../messages/provider-labels.js';
-import { AgentOrProviderSpendRanking } from './agent-or-provider-spend-ranking.js';
+import { AgentOrProviderSpendRanking, useSpendRanking } from './agent-or-provider-spend-ranking.js';
 import { AttentionList } from './attention-list.js';
 import { LatestEvents } from './latest-events.js';
 import { ProviderHealth } from './provider-health.js';
@@ -41,12 +41,7 @@ export function OverviewPage() {
     queryFn: () => api.get('/v1/usage/summary', { params: { query } }),
     refetchInterval: REFETCH_MS,
   });
-  // The sums of the period before; of all rows, so one row is enough.
-  const trendQuery = { period, by: 'provider', compare: 'previous', limit: 1 } as const;
-  const before = useQuery({
-    queryKey: ['usage', 'breakdown', trendQuery],
-    queryFn: () => api.get('/v1/usage/breakdown', { params: { query: trendQuery } }),
-  }).data?.totals?.previous;
+  const before = useSpendRanking('provider', period).data?.totals?.previous;
   const against = `previous ${period}`;
   const figures = summary.data;
   // On an error the tiles show a dash, not a loading state.
