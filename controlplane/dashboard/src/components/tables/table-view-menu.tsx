@@ -93,7 +93,19 @@ function cellValue(cell: HTMLElement | undefined): string | number | null {
   if (cell === undefined) return null;
   const time = cell.querySelector('time');
   if (time !== null) return time.dateTime;
-  const text = cell.innerText.replace(/\s+/g, ' ').trim();
+  const text = textOf(cell).replace(/\s+/g, ' ').trim();
   const digits = NUMBER.exec(text)?.[1];
   return digits === undefined ? text : Number(digits.replaceAll(',', ''));
+}
+
+/** The text with a space between elements: two lines of a cell are not one word. */
+function textOf(cell: HTMLElement): string {
+  const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+  let text = '';
+  let parent: Node | null = null;
+  for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+    text += `${parent === null || parent === node.parentNode ? '' : ' '}${node.textContent ?? ''}`;
+    parent = node.parentNode;
+  }
+  return text;
 }
