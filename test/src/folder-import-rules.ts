@@ -389,7 +389,14 @@ const dashboard: FolderRules = {
     'resources',
   ],
   'components/secrets': ['api', 'components/buttons', 'components/focus', 'components/layout', 'resources'],
-  'components/tables': ['components/buttons', 'components/feedback', 'components/focus', 'format'],
+  'components/tables': [
+    'api',
+    'components/buttons',
+    'components/feedback',
+    'components/focus',
+    'components/layout',
+    'format',
+  ],
   'components/credentials': ['api', 'components/buttons', 'components/feedback', 'components/forms', 'resources'],
   'components/budgets': ['components/buttons', 'components/feedback', 'components/forms', 'format'],
   'components/reports': [

@@ -87,11 +87,12 @@ async function withReadsAborted<T>(changeSession: () => Promise<T>): Promise<T> 
   }
 }
 
-export const useSwitchOrganization = () =>
+/** `address`: where to go afterwards; the start page by default. */
+export const useSwitchOrganization = (address = `${BASE_PATH}/`) =>
   useMutation({
     mutationFn: (orgId: string) => withReadsAborted(() => api.patch('/v1/session', { body: { orgId } })),
     // A full page load: no data of the previous organization stays in memory.
-    onSuccess: () => location.assign(`${BASE_PATH}/`),
+    onSuccess: () => location.assign(address),
   });
 
 export const useSignOut = () =>
