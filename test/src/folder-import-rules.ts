@@ -379,7 +379,15 @@ const dashboard: FolderRules = {
   'components/feedback': ['api', 'format'],
   resources: ['api', 'messages'],
   'components/charts': ['components/feedback', 'components/layout', 'format'],
-  'components/forms': ['api', 'components/feedback', 'components/focus', 'components/layout', 'messages', 'resources'],
+  'components/forms': [
+    'api',
+    'components/buttons',
+    'components/feedback',
+    'components/focus',
+    'components/layout',
+    'messages',
+    'resources',
+  ],
   'components/secrets': ['api', 'components/buttons', 'components/focus', 'components/layout', 'resources'],
   'components/tables': [
     'api',
@@ -389,6 +397,7 @@ const dashboard: FolderRules = {
     'components/layout',
     'format',
   ],
+  'components/credentials': ['api', 'components/buttons', 'components/feedback', 'components/forms', 'resources'],
   'components/budgets': ['components/buttons', 'components/feedback', 'components/forms', 'format'],
   'components/reports': [
     'api',
@@ -426,6 +435,7 @@ const dashboard: FolderRules = {
     'components/budgets',
     'components/buttons',
     'components/charts',
+    'components/credentials',
     'components/feedback',
     'components/focus',
     'components/forms',

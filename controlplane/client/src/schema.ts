@@ -3286,6 +3286,11 @@ export interface components {
                  * @description Until the gateway uses the present token; null: no expiry, or no token.
                  */
                 expiresAt: string | null;
+                /**
+                 * Format: date-time
+                 * @description When a person connected it last; null: nobody has, or its kind needs none.
+                 */
+                connectedAt: string | null;
                 failure: {
                     reason: string;
                     /** @description Error code of the token endpoint. */
@@ -3368,6 +3373,11 @@ export interface components {
                      * @description Until the gateway uses the present token; null: no expiry, or no token.
                      */
                     expiresAt: string | null;
+                    /**
+                     * Format: date-time
+                     * @description When a person connected it last; null: nobody has, or its kind needs none.
+                     */
+                    connectedAt: string | null;
                     failure: {
                         reason: string;
                         /** @description Error code of the token endpoint. */
@@ -4198,7 +4208,7 @@ export interface components {
         AttentionReply: {
             attention: {
                 /** @enum {string} */
-                kind: "sensitive_call" | "circuit_open" | "budget" | "needs_credentials" | "webhook_failing" | "key_expiring" | "key_unused" | "no_budget";
+                kind: "sensitive_call" | "circuit_open" | "budget" | "reconnect_needed" | "needs_credentials" | "webhook_failing" | "key_expiring" | "key_unused" | "no_budget";
                 total: number;
                 /** @description The five most urgent items. */
                 things: {
@@ -4780,6 +4790,20 @@ export interface components {
             code?: string;
             iss?: string;
             error?: string;
+        };
+        ConnectionReply: {
+            /** @constant */
+            ok: true;
+            /**
+             * Format: uuid
+             * @description The connected account; null: a shared credential was connected.
+             */
+            accountId: string | null;
+            /**
+             * Format: uuid
+             * @description The connected shared credential.
+             */
+            credentialId: string | null;
         };
         CreatedItems: {
             items: {
@@ -5667,6 +5691,11 @@ export interface components {
                      * @description Until the gateway uses the present token; null: no expiry, or no token.
                      */
                     expiresAt: string | null;
+                    /**
+                     * Format: date-time
+                     * @description When a person connected it last; null: nobody has, or its kind needs none.
+                     */
+                    connectedAt: string | null;
                     failure: {
                         reason: string;
                         /** @description Error code of the token endpoint. */
@@ -7054,6 +7083,11 @@ export interface components {
                  * @description Until the gateway uses the present token; null: no expiry, or no token.
                  */
                 expiresAt: string | null;
+                /**
+                 * Format: date-time
+                 * @description When a person connected it last; null: nobody has, or its kind needs none.
+                 */
+                connectedAt: string | null;
                 failure: {
                     reason: string;
                     /** @description Error code of the token endpoint. */
@@ -7711,6 +7745,7 @@ export type CompareReply = components['schemas']['CompareReply'];
 export type ComparedAgent = components['schemas']['ComparedAgent'];
 export type ConnectReply = components['schemas']['ConnectReply'];
 export type ConnectionInput = components['schemas']['ConnectionInput'];
+export type ConnectionReply = components['schemas']['ConnectionReply'];
 export type CreatedItems = components['schemas']['CreatedItems'];
 export type CredentialAcceptedData = components['schemas']['CredentialAcceptedData'];
 export type CredentialAcceptedEvent = components['schemas']['CredentialAcceptedEvent'];
@@ -9534,7 +9569,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Ok"];
+                    "application/json": components["schemas"]["ConnectionReply"];
                 };
             };
             400: components["responses"]["BadRequest"];

@@ -27,6 +27,12 @@ export const useMe = () =>
     ...(HAS_NO_SESSION_COOKIE ? { initialData: null } : {}),
   });
 
+/** Of the organization in which the user works; empty while it loads. */
+export function useOrganizationName(): string {
+  const me = useMe().data;
+  return me?.orgs.find(({ id }) => id === me.orgId)?.name ?? '';
+}
+
 export const useConfig = (refetchMs: number | false = false) =>
   useQuery({
     queryKey: ['config'],
