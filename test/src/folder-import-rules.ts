@@ -409,6 +409,7 @@ const dashboard: FolderRules = {
     'components/feedback',
     'components/forms',
     'components/layout',
+    'format',
     'resources',
     'screens',
   ],
