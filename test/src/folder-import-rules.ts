@@ -425,6 +425,7 @@ const dashboard: FolderRules = {
     'components/feedback',
     'components/forms',
     'components/layout',
+    'format',
     'resources',
     'screens',
   ],

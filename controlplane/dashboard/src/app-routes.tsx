@@ -2,6 +2,7 @@
 import { Center, Loader, Skeleton, Stack } from '@mantine/core';
 import { lazy, Suspense, useRef } from 'react';
 import { Redirect, Route, Router, Switch, useLocation, useSearch } from 'wouter';
+import { trackWait } from './api/api-reachability.js';
 import { useMe } from './api/session.js';
 import { ErrorAlert } from './components/feedback/error-alert.js';
 import { lazyComponent } from './components/layout/lazy-component-no-suspense-delay.js';
@@ -35,7 +36,10 @@ const skeleton = (
     <Skeleton h={320} />
   </Stack>
 );
-const SCREEN_ROUTES = ROUTES.map(({ path, load }) => ({ path, component: lazyComponent(load, skeleton) }));
+const SCREEN_ROUTES = ROUTES.map(({ path, load }) => ({
+  path,
+  component: lazyComponent(() => trackWait(load()), skeleton),
+}));
 
 export function AppRoutes() {
   const me = useMe();

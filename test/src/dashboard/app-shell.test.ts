@@ -180,6 +180,36 @@ test('shows a banner while the gateway does not respond', async () => {
   await page.getByText('The data shown may be out of date.').waitFor({ state: 'detached' });
 });
 
+test('says with one banner that the database is away, since when, and that a screen waits', async () => {
+  const { visitor } = await dashboard().signUpOwner();
+  const { page } = visitor;
+  await visitor.goto('/');
+  visitor.expectHttpError(503, /\/v1\//);
+  const away = /\/v1\/(?!config$)/;
+  const error = 'the database is unavailable. Retry in a few seconds.';
+  await page.route(away, (route) => route.fulfill({ status: 503, json: { error } }));
+  await page.getByRole('link', { name: 'Projects' }).click();
+  const banner = page.getByRole('alert').filter({ hasText: 'The database of the gateway is unavailable' });
+  await banner.getByText(/Since \d\d:\d\d:\d\d\. Agents can go on calling/).waitFor();
+  expect(await banner.count()).toBe(1);
+  await page.unroute(away);
+  await banner.waitFor({ state: 'detached' });
+
+  let release = (): void => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await page.route(/\/v1\/audit/, async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.getByRole('link', { name: 'Audit' }).click();
+  const slow = page.getByText('The gateway responds slowly');
+  await slow.waitFor();
+  release();
+  await slow.waitFor({ state: 'detached' });
+});
+
 test('does not retry a change without a response, says so, and keeps the input', async () => {
   const { visitor } = await dashboard().signUpOwner();
   const { page } = visitor;

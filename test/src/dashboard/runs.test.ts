@@ -50,6 +50,12 @@ test('shows the tree of a run and ends it', async () => {
   await page.getByRole('link', { name: 'top' }).click();
   await page.getByRole('row', { name: /part one.*Worker.*Running/ }).waitFor();
   await visitor.checkPage('runs-tree');
+  // Without a provider account the call is rejected: the filter shows an empty list of the run.
+  await page.getByRole('link', { name: 'Calls of this run' }).click();
+  await page.getByRole('button', { name: 'Remove filter Run: top' }).waitFor();
+  expect(page.url()).toContain(`run=${top.run.id}`);
+  await page.getByText('Nothing matches these filters').waitFor();
+  await visitor.goto(`/runs/${top.run.id}`);
   await page.getByRole('button', { name: 'End top' }).click();
   await page.getByRole('button', { name: 'End run' }).click();
   await page.getByRole('row', { name: /part one.*Ended/ }).waitFor();

@@ -1,5 +1,6 @@
 /** The client of the management API. The session is an HTTP-only cookie, which scripts cannot read. */
 import { createClient } from '@acg/client/typed-api-client-throwing-errors';
+import { trackWait } from './api-reachability.js';
 import { confirmAndRetry } from './confirm-with-second-factor.js';
 import { deduplicateWrites } from './deduplicate-writes.js';
 import { BASE_PATH } from './page-meta-tags.js';
@@ -15,7 +16,9 @@ const sendWrite = deduplicateWrites((request) => fetchWithTimeout(request));
 export const api = createClient({
   baseUrl: BASE_PATH,
   fetch: (request) =>
-    request.method === 'GET' ? fetchWithTimeout(request, readsAbort.signal) : confirmAndRetry(request, sendWrite),
+    request.method === 'GET'
+      ? trackWait(fetchWithTimeout(request, readsAbort.signal))
+      : confirmAndRetry(request, sendWrite),
 });
 
 /** Aborts all pending reads. New reads fail at once with `AbortError` until {@link allowReads}. */

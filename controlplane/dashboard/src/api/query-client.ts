@@ -1,18 +1,19 @@
 /** The cache of API responses, and the handling of failures that concern the whole page. */
 import { ApiError, UnreachableError } from '@acg/client/api-errors';
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
-import { setReachable } from './api-reachability.js';
+import { getOutage, setOutage } from './api-reachability.js';
 
 const STALE_MS = 10_000;
 const RETRIES_MAX = 2;
 /** Cache key of the signed-in user; the value null means signed out. */
 export const ME_QUERY_KEY = ['me'] as const;
+export const CONFIG_QUERY_KEY = ['config'] as const;
 
 export const queryClient: QueryClient = new QueryClient({
-  queryCache: new QueryCache({ onError: handleFailure, onSuccess: handleSuccess }),
+  queryCache: new QueryCache({ onError: handleFailure, onSuccess: (_, { queryKey }) => handleSuccess(queryKey) }),
   mutationCache: new MutationCache({
     onError: handleMutationFailure,
-    onSuccess: handleSuccess,
+    onSuccess: () => handleSuccess(),
     onMutate: restoreFocusWhenEnabled,
   }),
   defaultOptions: {
@@ -21,7 +22,9 @@ export const queryClient: QueryClient = new QueryClient({
 });
 
 function handleFailure(error: Error): void {
-  if (error instanceof UnreachableError) setReachable(false);
+  if (error instanceof UnreachableError)
+    setOutage(isTimeout(error) ? 'timeout' : navigator.onLine ? 'unreachable' : 'offline');
+  else if (isDatabaseAway(error)) setOutage('database');
   else handleSuccess();
   // The session ended: signed out here or elsewhere, or expired. The app shows the sign-in page.
   if (error instanceof ApiError && error.status === 401) queryClient.setQueryData(ME_QUERY_KEY, null);
@@ -37,11 +40,16 @@ function handleMutationFailure(error: Error): void {
 }
 
 /** Refetches the queries that failed while the API did not respond. */
-function handleSuccess(): void {
-  if (!setReachable(true)) return;
+function handleSuccess(queryKey: readonly unknown[] = []): void {
+  // The configuration does not come from the database.
+  if (getOutage()?.cause === 'database' && queryKey[0] === CONFIG_QUERY_KEY[0]) return;
+  if (!setOutage(null)) return;
   const failed = { type: 'active', fetchStatus: 'idle', predicate: isFailedQuery } as const;
   void queryClient.refetchQueries(failed);
 }
+
+const isDatabaseAway = (error: Error): boolean =>
+  error instanceof ApiError && error.status === 503 && error.error.startsWith('the database is unavailable');
 
 const isFailedQuery = ({ state }: { readonly state: { readonly status: string } }): boolean => state.status === 'error';
 

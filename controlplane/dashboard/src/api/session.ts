@@ -3,7 +3,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { abortReads, allowReads, api } from './api-client.js';
 import { discardOtherUsersDrafts } from './form-drafts-across-sign-in.js';
 import { BASE_PATH, HAS_NO_SESSION_COOKIE } from './page-meta-tags.js';
-import { ME_QUERY_KEY, queryClient } from './query-client.js';
+import { CONFIG_QUERY_KEY, ME_QUERY_KEY, queryClient } from './query-client.js';
 
 const REFETCH_MS = 3_000;
 
@@ -35,7 +35,7 @@ export function useOrganizationName(): string {
 
 export const useConfig = (refetchMs: number | false = false) =>
   useQuery({
-    queryKey: ['config'],
+    queryKey: CONFIG_QUERY_KEY,
     queryFn: () => api.get('/v1/config'),
     staleTime: 60_000,
     refetchInterval: refetchMs,

@@ -1,24 +1,54 @@
 /**
- * Banners for the whole page: the API does not respond, a newer version is available, or suspended items wait for
+ * Banners for the whole page: the API does not respond, or not within 3 s, a newer version is available, or suspended items wait for
  * review.
  */
 import { Alert, Button, Group, Text } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
-import { useIsReachable } from '../api/api-reachability.js';
+import { type Outage, useOutage, useSlowSince } from '../api/api-reachability.js';
+import { ME_QUERY_KEY, queryClient } from '../api/query-client.js';
 import { useConfig, useMe } from '../api/session.js';
+import { formatTime } from '../format/format.js';
 
 const RECONNECT_MS = 3_000;
 const VERSION_CHECK_MS = 300_000;
 
+const formatClock = (ms: number): string => formatTime(new Date(ms).toISOString());
+
+const CAUSES: Readonly<Record<Outage['cause'], readonly [title: string, text: string]>> = {
+  offline: ['This computer is offline', 'The data shown may be out of date.'],
+  unreachable: ['The gateway does not respond', 'No control plane can be reached. The data shown may be out of date.'],
+  timeout: ['The gateway does not respond', 'A request had no response in 60 s. The data shown may be out of date.'],
+  database: [
+    'The database of the gateway is unavailable',
+    'Agents can go on calling. The data shown may be out of date, and changes fail.',
+  ],
+};
+
 export function OutageVersionOrReviewBanner() {
-  const reachable = useIsReachable();
-  const config = useConfig(reachable ? VERSION_CHECK_MS : RECONNECT_MS);
+  const outage = useOutage();
+  const slowSince = useSlowSince();
+  const config = useConfig(outage === null ? VERSION_CHECK_MS : RECONNECT_MS);
   const newer = useNewerVersion(config.data?.version);
-  if (!reachable) {
+  useEffect(() => {
+    if (outage?.cause !== 'database') return undefined;
+    const timer = setInterval(() => void queryClient.refetchQueries({ queryKey: ME_QUERY_KEY }), RECONNECT_MS);
+    return () => clearInterval(timer);
+  }, [outage?.cause]);
+  if (outage !== null) {
+    const [title, text] = CAUSES[outage.cause];
     return (
-      <Alert color="red" variant="light" mb="lg" role="alert" title="The gateway does not respond">
-        <Text size="sm">The data shown may be out of date. Retrying every {RECONNECT_MS / 1_000} seconds.</Text>
+      <Alert color="red" variant="light" mb="lg" role="alert" title={title}>
+        <Text size="sm">
+          Since {formatClock(outage.sinceMs)}. {text} Retrying every {RECONNECT_MS / 1_000} seconds.
+        </Text>
+      </Alert>
+    );
+  }
+  if (slowSince !== null) {
+    return (
+      <Alert color="orange" variant="light" mb="lg" role="status" title="The gateway responds slowly">
+        <Text size="sm">Waiting since {formatClock(slowSince)}. A part of this page has not arrived.</Text>
       </Alert>
     );
   }

@@ -22,12 +22,19 @@ export function useCallChips(
     enabled: values.agent !== '',
     retry: false,
   });
+  const run = useQuery({
+    queryKey: ['runs', 'one', values.run],
+    queryFn: async () => (await api.get('/v1/runs/{id}', { params: { path: { id: values.run } } })).run,
+    enabled: values.run !== '',
+    retry: false,
+  });
   const key = rows.find(({ keyId }) => keyId === values.key);
   const texts: Readonly<Partial<Record<keyof CallFilters, string>>> = {
     search: `Contains: ${values.search}`,
     agent: `Agent: ${agent.data?.name ?? shortId(values.agent)}`,
     project: `Project: ${projects.data?.find(({ id }) => id === values.project)?.name ?? shortId(values.project)}`,
     key: `Gateway token: ${key?.keyName ?? shortId(values.key)}`,
+    run: `Run: ${run.data === undefined || run.data.label === '' ? shortId(values.run) : run.data.label}`,
     provider: `Provider: ${providerLabel(values.provider)}`,
     model: `Model: ${values.model}`,
     status: `Status: ${values.status}`,

@@ -98,6 +98,13 @@ function CallDetails({ call, onFilter }: { readonly call: CallRow; readonly onFi
             {providerLabel(call.providerSlug)}
           </Anchor>
         </DetailRow>
+        {call.runId !== null && (
+          <DetailRow label="Run">
+            <Anchor component={Link} href={`/runs/${call.runId}`} inherit>
+              {call.runId}
+            </Anchor>
+          </DetailRow>
+        )}
         <DetailRow label="Time">{formatExactTime(call.createdAt)}</DetailRow>
         <DetailRow label="Request id">
           <InlineCopy value={call.requestId} what="request id" />
@@ -117,6 +124,11 @@ function CallDetails({ call, onFilter }: { readonly call: CallRow; readonly onFi
         <Button size="xs" variant="default" onClick={() => onFilter({ key: call.keyId })}>
           Only this token
         </Button>
+        {call.runId !== null && (
+          <Button size="xs" variant="default" onClick={() => onFilter({ run: call.runId ?? '' })}>
+            Only this run
+          </Button>
+        )}
         {call.model !== null && (
           <Button size="xs" variant="default" onClick={() => onFilter({ model: call.model ?? '' })}>
             Only this model

@@ -17,6 +17,8 @@ export const DEFAULT_CALL_FILTERS = {
   model: '',
   status: '',
   key: '',
+  /** Id of a run. */
+  run: '',
   /** US cents. */
   minCost: '',
   search: '',
@@ -43,7 +45,8 @@ const parseInstant = (text: string): string | null => {
 };
 
 /** Returns only the filters that are set. */
-export function toApiFilters({ agent, project, provider, model, status, key, minCost, search, from, to }: CallFilters) {
+export function toApiFilters(values: CallFilters) {
+  const { agent, project, provider, model, status, key, run, minCost, search, from, to } = values;
   const [startTime, endTime] = [parseInstant(from), parseInstant(to)];
   return {
     ...(agent === '' ? {} : { agentId: agent }),
@@ -53,6 +56,7 @@ export function toApiFilters({ agent, project, provider, model, status, key, min
     ...(model === '' ? {} : { model }),
     ...(status === '' ? {} : { status }),
     ...(key === '' ? {} : { keyId: key }),
+    ...(run === '' ? {} : { runId: run }),
     ...(search === '' ? {} : { search }),
     ...(startTime === null ? {} : { startTime }),
     ...(endTime === null ? {} : { endTime }),

@@ -52,7 +52,24 @@ export const runColumns = ({ onEnd, isTree = false }: RunActions): readonly Colu
     header: 'Spend',
     cell: ({ spentCents, budgetCents }) => <BudgetBar spentCents={spentCents} budgetCents={budgetCents} />,
   },
-  { header: 'Calls', numeric: true, cell: ({ calls }) => formatCount(calls) },
+  {
+    header: 'Calls',
+    numeric: true,
+    cell: (run) =>
+      run.calls === 0 ? (
+        '0'
+      ) : (
+        <Anchor
+          component={Link}
+          href={`/calls?run=${run.id}&live=off`}
+          inherit
+          underline="always"
+          aria-label={`${formatCount(run.calls)} calls of ${runName(run)}`}
+        >
+          {formatCount(run.calls)}
+        </Anchor>
+      ),
+  },
   { header: 'Sub-runs', numeric: true, wideOnly: true, cell: ({ subRuns }) => formatCount(subRuns) },
   { header: 'Ends', cell: ({ endedAt, expiresAt }) => <RelativeTime at={endedAt ?? expiresAt} /> },
   {

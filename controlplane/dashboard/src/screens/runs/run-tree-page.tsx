@@ -1,5 +1,5 @@
 /** The page of a run: its whole tree with spend and state. */
-import { Anchor, Text } from '@mantine/core';
+import { Anchor, Button, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useParams } from 'wouter';
@@ -39,7 +39,14 @@ export function RunTreePage() {
             </>
           )
         }
-        actions={<CopyButton value={id} label="Copy run id" />}
+        actions={
+          <>
+            <Button component={Link} href={`/calls?run=${id}&live=off`} variant="default">
+              Calls of this run
+            </Button>
+            <CopyButton value={id} label="Copy run id" />
+          </>
+        }
       />
       <DataTable
         label="Runs of the tree"
