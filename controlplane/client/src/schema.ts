@@ -1357,6 +1357,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/personal-agents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the projects that allow an agent of your own, and your agents
+         * @description Role: member or higher.
+         */
+        get: operations["listPersonalAgents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/prices": {
         parameters: {
             query?: never;
@@ -1427,6 +1447,46 @@ export interface paths {
          * @description Role: admin or owner.
          */
         patch: operations["updateProject"];
+        trace?: never;
+    };
+    "/v1/projects/{id}/personal-agent/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a gateway token of your own agent, and the agent where there is none
+         * @description Role: member or higher.
+         */
+        post: operations["createPersonalAgentKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{id}/personal-agent/keys/{keyId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke a gateway token of your own agent
+         * @description Role: member or higher.
+         */
+        delete: operations["revokePersonalAgentKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/v1/providers": {
@@ -3367,6 +3427,11 @@ export interface components {
             tpmLimit: number | null;
             /** Format: uuid */
             projectId: string;
+            /**
+             * Format: uuid
+             * @description The member whose personal agent this is; null: an agent of the organization.
+             */
+            ownerUserId: string | null;
             description: string;
             usageThresholds: number[];
             /** @description By provider slug; a provider that is not listed is not allowed. Null: all calls are allowed. */
@@ -3494,6 +3559,11 @@ export interface components {
             /** Format: uuid */
             projectId: string;
             projectName: string;
+            /**
+             * Format: uuid
+             * @description The member whose personal agent this is; null: an agent of the organization.
+             */
+            ownerUserId: string | null;
             budgetCentsMonthly: number | null;
             rpmLimit: number;
             rpdLimit: number;
@@ -3623,6 +3693,11 @@ export interface components {
                 budgetCentsMonthly: number | null;
                 rpmLimit: number;
                 rpdLimit: number;
+                /**
+                 * Format: uuid
+                 * @description The member whose personal agent this is; null: an agent of the organization.
+                 */
+                ownerUserId: string | null;
                 /** Format: date-time */
                 createdAt: string;
             }[];
@@ -5790,6 +5865,55 @@ export interface components {
                 accounts: number;
             };
         };
+        PersonalAgentList: {
+            personalAgents: components["schemas"]["PersonalAgentProject"][];
+            total: number;
+            limit: number;
+            offset: number;
+        };
+        PersonalAgentProject: {
+            /** Format: uuid */
+            projectId: string;
+            projectName: string;
+            projectSlug: string;
+            /** @description The caller's agent in this project; null: the first key creates it. */
+            agent: {
+                /** Format: uuid */
+                id: string;
+                name: string;
+                slug: string;
+                /** @enum {string} */
+                status: "active" | "paused" | "revoked";
+            } | null;
+        };
+        PersonalKeyInput: {
+            name: string;
+            /**
+             * @description How long the gateway token is valid, in seconds.
+             * @default 43200
+             */
+            lifetimeSeconds?: number;
+        };
+        PersonalKeyReply: {
+            agent: {
+                /** Format: uuid */
+                id: string;
+                name: string;
+                slug: string;
+                /** @enum {string} */
+                status: "active" | "paused" | "revoked";
+            };
+            key: {
+                /** Format: uuid */
+                id: string;
+                name: string;
+                keyPrefix: string;
+                /** Format: date-time */
+                expiresAt: string;
+            };
+            /** @description The gateway token. It is returned only once. */
+            secretKey: string;
+        };
         PollDeviceLoginInput: {
             deviceCode: string;
         };
@@ -5995,6 +6119,10 @@ export interface components {
                 /** @description Limits in audit mode: counted, and never reject. The answer names them in x-gateway-would-reject. For a budget, use mode: audit. */
                 auditLimits?: ("rpm" | "rpd" | "tpm")[];
             } | null;
+            /** @description Whether members may have an agent of their own here, with accounts that use these shared credentials, one per provider. Null: they may not; personal agents of the project end. */
+            personalAgents?: {
+                credentialIds: string[];
+            } | null;
         };
         ProjectReply: {
             project: components["schemas"]["ProjectWithBudgets"];
@@ -6026,6 +6154,10 @@ export interface components {
                 budgets?: components["schemas"]["BudgetRowInput"][];
                 /** @description Limits in audit mode: counted, and never reject. The answer names them in x-gateway-would-reject. For a budget, use mode: audit. */
                 auditLimits?: ("rpm" | "rpd" | "tpm")[];
+            } | null;
+            /** @description Whether members may have an agent of their own here, with accounts that use these shared credentials, one per provider. Null: they may not; personal agents of the project end. */
+            personalAgents: {
+                credentialIds: string[];
             } | null;
         };
         ProviderBreakdown: {
@@ -7347,6 +7479,10 @@ export type OrganizationSettings = components['schemas']['OrganizationSettings']
 export type OrganizationWithRole = components['schemas']['OrganizationWithRole'];
 export type OverrideCircuitInput = components['schemas']['OverrideCircuitInput'];
 export type OverrideCircuitReply = components['schemas']['OverrideCircuitReply'];
+export type PersonalAgentList = components['schemas']['PersonalAgentList'];
+export type PersonalAgentProject = components['schemas']['PersonalAgentProject'];
+export type PersonalKeyInput = components['schemas']['PersonalKeyInput'];
+export type PersonalKeyReply = components['schemas']['PersonalKeyReply'];
 export type PollDeviceLoginInput = components['schemas']['PollDeviceLoginInput'];
 export type Preference = components['schemas']['Preference'];
 export type PreferenceInput = components['schemas']['PreferenceInput'];
@@ -10184,6 +10320,34 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listPersonalAgents: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List the projects that allow an agent of your own, and your agents */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PersonalAgentList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listPrices: {
         parameters: {
             query?: {
@@ -10374,6 +10538,74 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createPersonalAgentKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PersonalKeyInput"];
+            };
+        };
+        responses: {
+            /** @description Create a gateway token of your own agent, and the agent where there is none */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PersonalKeyReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    revokePersonalAgentKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                keyId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Revoke a gateway token of your own agent */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deleted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
