@@ -2,13 +2,7 @@ import type { App } from '../http/app.js';
 import { parsePage } from '../http/limit-offset-pagination.js';
 import { operation } from '../http/operation-id-tag-and-summary.js';
 import { Deleted, IdParams } from '../http/schema.js';
-import {
-  PersonalAgentList,
-  PersonalAgentQuery,
-  PersonalKeyInput,
-  PersonalKeyParams,
-  PersonalKeyReply,
-} from './schema.js';
+import { PersonalAgentList, PersonalAgentQuery, PersonalKeyInput, PersonalKeyReply } from './schema.js';
 import type { PersonalAgentService } from './service.js';
 
 /** For people only: a personal agent ends with its member, a management token has none. */
@@ -34,7 +28,7 @@ export function personalAgentRoutes(app: App, personalAgents: PersonalAgentServi
     },
   );
   app.post(
-    '/v1/projects/:id/personal-agent/keys',
+    '/v1/personal-agents/keys',
     {
       config: { access: 'member', tokens: false },
       schema: {
@@ -43,28 +37,27 @@ export function personalAgentRoutes(app: App, personalAgents: PersonalAgentServi
           'createPersonalAgentKey',
           'Create a gateway token of your own agent, and the agent where there is none',
         ),
-        params: IdParams,
         body: PersonalKeyInput,
         response: { 201: PersonalKeyReply },
       },
     },
-    async ({ actor, params, body }, reply) => {
-      const { agent, key, secretKey } = await personalAgents.createKey(actor, params.id, body);
+    async ({ actor, body }, reply) => {
+      const { agent, key, secretKey } = await personalAgents.createKey(actor, body);
       return reply.code(201).send({ agent, key, secretKey: secretKey.reveal() });
     },
   );
   app.delete(
-    '/v1/projects/:id/personal-agent/keys/:keyId',
+    '/v1/personal-agents/keys/:id',
     {
       config: { access: 'member', tokens: false },
       schema: {
         ...operation('Agents', 'revokePersonalAgentKey', 'Revoke a gateway token of your own agent'),
-        params: PersonalKeyParams,
+        params: IdParams,
         response: { 200: Deleted },
       },
     },
     async ({ actor, params }) => {
-      await personalAgents.revokeKey(actor, params.id, params.keyId);
+      await personalAgents.revokeKey(actor, params.id);
       return { deleted: true as const };
     },
   );

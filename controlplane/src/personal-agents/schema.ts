@@ -28,6 +28,7 @@ export const PersonalAgentQuery = Type.Object(PageQuery);
 export const PersonalAgentList = Type.Object({ personalAgents: Type.Array(PersonalAgentProject), ...PageReply });
 
 export const PersonalKeyInput = Body({
+  projectId: Uuid,
   name: Name,
   lifetimeSeconds: Type.Optional(
     Type.Integer({
@@ -44,7 +45,6 @@ export const PersonalKeyReply = Type.Object({
   key: Type.Object({ id: Uuid, name: Type.String(), keyPrefix: Type.String(), expiresAt: Timestamp }),
   secretKey: Type.String({ description: 'The gateway token. It is returned only once.' }),
 });
-export const PersonalKeyParams = Type.Object({ id: Uuid, keyId: Uuid });
 
 /** For the API document. */
 export const EXAMPLES = {
@@ -59,5 +59,4 @@ export const EXAMPLES = {
     keyPrefix: 'acg_00000000',
     expiresAt: EXAMPLE_TIMES.used,
   },
-  keyId: EXAMPLE_IDS.key,
 };

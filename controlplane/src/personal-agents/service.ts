@@ -40,7 +40,7 @@ export class PersonalAgentService {
   }
 
   /** Creates a key of the caller's agent, and the agent where there is none. */
-  async createKey(actor: Actor, projectId: string, input: PersonalKeyInput): Promise<PersonalKey> {
+  async createKey(actor: Actor, { projectId, ...input }: PersonalKeyInput): Promise<PersonalKey> {
     return this.sql.begin(async (tx) => {
       // Until the commit the setting stays as it is (projects/service.ts locks the same row).
       const project = await lockProject(tx, actor.orgId, projectId);
@@ -68,8 +68,8 @@ export class PersonalAgentService {
   }
 
   /** Revokes a key of the caller's agent; its running calls end. */
-  async revokeKey(actor: Actor, projectId: string, keyId: string): Promise<void> {
-    if (!(await store.ownsKey(this.sql, actor.orgId, projectId, actor.userId, keyId))) throw new NotFound('API key');
+  async revokeKey(actor: Actor, keyId: string): Promise<void> {
+    if (!(await store.ownsKey(this.sql, actor.orgId, actor.userId, keyId))) throw new NotFound('API key');
     await this.keys.revoke(actor, keyId);
   }
 

@@ -82,10 +82,10 @@ export async function loadUserName(tx: Tx, userId: string): Promise<string | nul
   return row?.name ?? null;
 }
 
-/** Whether the key belongs to the user's agent of that project. */
-export async function ownsKey(sql: Sql, orgId: string, projectId: string, userId: string, keyId: string) {
+/** Whether the key belongs to a personal agent of the user. */
+export async function ownsKey(sql: Sql, orgId: string, userId: string, keyId: string): Promise<boolean> {
   const rows = await sql`
     select 1 from api_keys k join agents a on a.id = k.agent_id
-     where k.id = ${keyId} and k.org_id = ${orgId} and a.project_id = ${projectId} and a.owner_user_id = ${userId}`;
+     where k.id = ${keyId} and k.org_id = ${orgId} and a.owner_user_id = ${userId}`;
   return rows.length === 1;
 }

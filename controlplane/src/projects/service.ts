@@ -131,10 +131,10 @@ async function applyPersonalAgentsChange(
   after: store.ProjectRow,
 ): Promise<readonly Invalidation[]> {
   if (before.personalAgents === null) return [];
-  if (after.personalAgents === null) return endPersonalAgents(tx, { projectId: after.id });
-  const kept = new Set(after.personalAgents.credentialIds);
+  const kept = new Set(after.personalAgents?.credentialIds);
   const removed = before.personalAgents.credentialIds.filter((id) => !kept.has(id));
-  return removePersonalAccounts(tx, after.id, removed);
+  const changed = await removePersonalAccounts(tx, after.id, removed);
+  return after.personalAgents === null ? endPersonalAgents(tx, { projectId: after.id }) : changed;
 }
 
 const present = ({ agentDefaults: _, personalAgents: __, ...row }: store.ProjectRow): Project => ({

@@ -22,7 +22,7 @@ async function setUp() {
   const allowed = await owner.call('PATCH', path, { personalAgents, agentDefaults: { rpmLimit: 7 } });
   expect(allowed.body.project.personalAgents).toEqual(personalAgents);
   const createKey = (caller = member, body = {}) =>
-    caller.call('POST', `${path}/personal-agent/keys`, { name: 'laptop', ...body });
+    caller.call('POST', '/v1/personal-agents/keys', { projectId, name: 'laptop', ...body });
   return { owner, member, projectId, credentialId, path, personalAgents, createKey };
 }
 
@@ -74,22 +74,22 @@ test('two first keys at the same time create one agent', async () => {
 });
 
 test('members cannot widen their agent, viewers and management tokens get none, and one project does not open another', async () => {
-  const { owner, member, path, createKey } = await setUp();
+  const { owner, member, createKey } = await setUp();
   const { agent, key } = (await createKey()).body;
   expect((await member.call('PATCH', `/v1/agents/${agent.id}`, { rpmLimit: 1_000 })).status).toBe(403);
   expect((await owner.call('PATCH', `/v1/agents/${agent.id}`, { rpmLimit: 9 })).status).toBe(200);
   const viewer = await plane().createMember('viewer', owner.orgId);
   expect((await createKey(viewer)).status).toBe(403);
   const closed = (await owner.call('POST', '/v1/projects', { name: 'Closed' })).body.project.id;
-  const denied = await member.call('POST', `/v1/projects/${closed}/personal-agent/keys`, { name: 'x' });
+  const denied = await member.call('POST', '/v1/personal-agents/keys', { projectId: closed, name: 'x' });
   expect([denied.status, denied.body.error]).toEqual([403, expect.stringContaining('does not allow personal agents')]);
   const stranger = await plane().createMember('owner');
   expect((await createKey(stranger)).status).toBe(404);
   // A colleague, an admin too, does not revoke the key through this route.
   for (const other of [owner, stranger])
-    expect((await other.call('DELETE', `${path}/personal-agent/keys/${key.id}`)).status).toBe(404);
-  expect((await member.call('DELETE', `${path}/personal-agent/keys/${key.id}`)).status).toBe(200);
-  expect((await member.call('DELETE', `${path}/personal-agent/keys/${key.id}`)).status).toBe(404);
+    expect((await other.call('DELETE', `/v1/personal-agents/keys/${key.id}`)).status).toBe(404);
+  expect((await member.call('DELETE', `/v1/personal-agents/keys/${key.id}`)).status).toBe(200);
+  expect((await member.call('DELETE', `/v1/personal-agents/keys/${key.id}`)).status).toBe(404);
   expect(await openKeys(agent.id)).toBe(0);
   expect((await createKey(member, { lifetimeSeconds: 2_592_001 })).status).toBe(400);
 });
@@ -149,6 +149,7 @@ test('switching the setting off ends agents, keys and runs; switching it on lets
   expect(await openKeys(agent.id)).toBe(0);
   expect(await sql()`select 1 from runs where agent_id = ${agent.id} and ended_at is null`).toHaveLength(0);
   expect(await sessionsEnded(agent.id)).toHaveLength(1);
+  expect((await owner.call('GET', `/v1/providers/accounts?agentId=${agent.id}`)).body.total).toBe(0);
   expect((await createKey()).status).toBe(403);
   await owner.call('PATCH', path, { personalAgents });
   expect((await createKey()).body.agent).toEqual({ ...agent, status: 'active' });

@@ -27,6 +27,8 @@ export interface AgentSpec extends Fields {
 export interface ProjectSpec {
   readonly name: string;
   readonly budgetCentsMonthly?: number | null;
+  /** Whether members may have an agent of their own, with these shared credentials (names); null: they may not. */
+  readonly personalAgents?: { readonly sharedCredentials: readonly string[] } | null;
   readonly agents?: readonly AgentSpec[];
 }
 export interface SharedCredentialSpec {
@@ -100,8 +102,13 @@ export function validateDocument(value: unknown): ConfigDocument {
   }
   validateRows(document.customProviders, 'customProviders', 'slug', CUSTOM_PROVIDER_FIELDS);
   validateRows(document.webhooks, 'webhooks', 'url', ['events', 'status']);
-  for (const project of validateRows(document.projects, 'projects', 'name', ['budgetCentsMonthly', 'agents'])) {
+  for (const project of validateRows(document.projects, 'projects', 'name', [
+    'budgetCentsMonthly',
+    'personalAgents',
+    'agents',
+  ])) {
     const path = `projects ${String(project.name)}`;
+    validatePersonalAgents(project.personalAgents, path);
     for (const agent of validateRows(project.agents, `${path}: agents`, 'name', [
       'status',
       'accounts',
@@ -121,6 +128,13 @@ export function validateDocument(value: unknown): ConfigDocument {
     }
   }
   return document as ConfigDocument;
+}
+
+function validatePersonalAgents(value: unknown, path: string): void {
+  if (value === undefined || value === null) return;
+  const { sharedCredentials } = validateObject(value, `${path}: personalAgents`, ['sharedCredentials']);
+  if (!Array.isArray(sharedCredentials) || !sharedCredentials.every((name) => typeof name === 'string'))
+    throw usage(`${path}: personalAgents.sharedCredentials must be a list of names`);
 }
 
 function validateCredentials(credentials: unknown, path: string): void {

@@ -9,7 +9,7 @@ import {
   DOCUMENT_VERSION,
   type Fields,
 } from './config-document.js';
-import type { OrgState } from './org-state.js';
+import { isPersonal, namePersonalCredentials, type OrgState } from './org-state.js';
 
 /** Provider slug → names of the credential fields it requires. */
 type RequiredFields = Readonly<Record<string, readonly string[]>>;
@@ -31,25 +31,28 @@ export function exportDocument(
       slug,
       ...pickFields(fields, CUSTOM_PROVIDER_FIELDS),
     })),
-    projects: state.projects.map(({ name, budgetCentsMonthly, agents }) => ({
+    projects: state.projects.map(({ name, budgetCentsMonthly, personalAgents, agents }) => ({
       name,
       budgetCentsMonthly,
-      agents: agents.map((agent) => ({
-        name: agent.name,
-        status: agent.status as 'active',
-        ...pickFields(
-          agent.fields,
-          isDefaultOnStoreLoss(agent.fields) ? AGENT_FIELDS_WITHOUT_ON_STORE_LOSS : AGENT_FIELDS,
-        ),
-        accounts: agent.accounts.map(({ provider, allowSensitivePaths, allowOpaque, credentialId }) => ({
-          provider,
-          allowSensitivePaths,
-          ...(allowOpaque ? { allowOpaque } : {}),
-          ...(credentialId === null
-            ? { credentials: credentialVariables(agent.slug, provider, required[provider] ?? []) }
-            : { sharedCredential: state.sharedCredentials.find(({ id }) => id === credentialId)!.name }),
+      ...(personalAgents === null ? {} : { personalAgents: namePersonalCredentials(state, personalAgents) }),
+      agents: agents
+        .filter((agent) => !isPersonal(agent))
+        .map((agent) => ({
+          name: agent.name,
+          status: agent.status as 'active',
+          ...pickFields(
+            agent.fields,
+            isDefaultOnStoreLoss(agent.fields) ? AGENT_FIELDS_WITHOUT_ON_STORE_LOSS : AGENT_FIELDS,
+          ),
+          accounts: agent.accounts.map(({ provider, allowSensitivePaths, allowOpaque, credentialId }) => ({
+            provider,
+            allowSensitivePaths,
+            ...(allowOpaque ? { allowOpaque } : {}),
+            ...(credentialId === null
+              ? { credentials: credentialVariables(agent.slug, provider, required[provider] ?? []) }
+              : { sharedCredential: state.sharedCredentials.find(({ id }) => id === credentialId)!.name }),
+          })),
         })),
-      })),
     })),
     webhooks: state.webhooks.map(({ url, events, status }) => ({ url, events, status: status as 'active' })),
   };

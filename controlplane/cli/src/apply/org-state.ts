@@ -20,10 +20,16 @@ export interface AgentState {
   readonly fields: Fields;
   readonly accounts: readonly AccountState[];
 }
+/** Agents of members are neither exported nor pruned: their owners create them, and the end of a membership ends them. */
+export const isPersonal = ({ fields }: Pick<AgentState, 'fields'>): boolean => fields.ownerUserId !== null;
+
 interface ProjectState {
   readonly id: string;
   readonly name: string;
   readonly budgetCentsMonthly: number | null;
+  /** Ids of shared credentials; null: members may not have an agent of their own. */
+  readonly personalAgents: { readonly credentialIds: readonly string[] } | null;
+  /** With personal agents ({@link isPersonal}). */
   readonly agents: readonly AgentState[];
 }
 export interface OrgState {
@@ -66,7 +72,9 @@ export async function fetchOrgState(client: Client): Promise<OrgState> {
   const accounts = await fetchAccountsByAgent(client);
   const read: ProjectState[] = [];
   for (const { id, name, budgetCentsMonthly } of projects) {
-    read.push({ id, name, budgetCentsMonthly, agents: await fetchAgents(client, id, accounts) });
+    const { project } = await client.get('/v1/projects/{id}', { params: { path: { id } } });
+    const { personalAgents } = project;
+    read.push({ id, name, budgetCentsMonthly, personalAgents, agents: await fetchAgents(client, id, accounts) });
   }
   return {
     organization,
@@ -110,3 +118,11 @@ async function fetchAgents(
   }
   return agents;
 }
+
+/** The setting of a project as a document states it: by the names of its shared credentials. */
+export const namePersonalCredentials = (
+  { sharedCredentials }: OrgState,
+  { credentialIds }: { readonly credentialIds: readonly string[] },
+): { readonly sharedCredentials: readonly string[] } => ({
+  sharedCredentials: credentialIds.map((id) => sharedCredentials.find((row) => row.id === id)!.name),
+});

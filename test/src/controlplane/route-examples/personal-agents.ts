@@ -18,27 +18,24 @@ export const PERSONAL_AGENT_EXAMPLES: Examples = {
   'GET /v1/personal-agents': {
     prepare: async (context) => {
       const projectId = await projectWithPersonalAgents(context);
-      await (context.caller ?? context.owner).call('POST', `/v1/projects/${projectId}/personal-agent/keys`, {
-        name: 'Example',
-      });
+      await (context.caller ?? context.owner).call('POST', '/v1/personal-agents/keys', { projectId, name: 'Example' });
       return {};
     },
   },
-  'POST /v1/projects/:id/personal-agent/keys': {
+  'POST /v1/personal-agents/keys': {
     prepare: async (context) => ({
-      params: { id: await projectWithPersonalAgents(context) },
-      body: { name: 'acg run on laptop', lifetimeSeconds: 3_600 },
+      body: { projectId: await projectWithPersonalAgents(context), name: 'acg run on laptop', lifetimeSeconds: 3_600 },
     }),
     success: 201,
   },
-  'DELETE /v1/projects/:id/personal-agent/keys/:keyId': {
+  'DELETE /v1/personal-agents/keys/:id': {
     prepare: async (context) => {
-      const id = await projectWithPersonalAgents(context);
-      const path = `/v1/projects/${id}/personal-agent/keys`;
-      const own = await (context.caller ?? context.owner).call('POST', path, { name: 'Example' });
+      const path = '/v1/personal-agents/keys';
+      const input = { projectId: await projectWithPersonalAgents(context), name: 'Example' };
+      const own = await (context.caller ?? context.owner).call('POST', path, input);
       // A caller without the right gets the key of the owner.
-      const { body } = own.status === 201 ? own : await context.owner.call('POST', path, { name: 'Example' });
-      return { params: { id, keyId: body.key.id } };
+      const { body } = own.status === 201 ? own : await context.owner.call('POST', path, input);
+      return { params: { id: body.key.id } };
     },
   },
 };

@@ -185,11 +185,11 @@ const fetchAgents = () => api.get('/v1/usage/agents');
 const agentColumns = (period: string): readonly Column<AgentRow>[] => [
   {
     header: 'Agent',
-    cell: ({ name, projectName }) => (
+    cell: ({ name, projectName, ownerUserId }) => (
       <span className="acg-name">
         {name}
         <Text size="xs" c="dimmed" span display="block">
-          {projectName}
+          {ownerUserId === null ? projectName : `${projectName} · personal`}
         </Text>
       </span>
     ),
