@@ -112,4 +112,8 @@ const presentCreated = (agent: Omit<Agent, 'budgets'>) => ({
   ...pickLimitsShownInLists(agent),
 });
 
-const presentSummary = (agent: Omit<Agent, 'budgets'>) => ({ ...presentCreated(agent), createdAt: agent.createdAt });
+const presentSummary = (agent: Omit<Agent, 'budgets'>) => ({
+  ...presentCreated(agent),
+  ownerUserId: agent.ownerUserId,
+  createdAt: agent.createdAt,
+});

@@ -48,14 +48,21 @@ const summaryFields = {
   ...pickLimitsShownInLists(limitFields),
 };
 
+export const OwnerUserId = Type.Unsafe<string | null>({
+  type: ['string', 'null'],
+  format: 'uuid',
+  description: 'The member whose personal agent this is; null: an agent of the organization.',
+});
+
 /** An agent in lists. */
-const AgentSummary = Type.Object({ ...summaryFields, createdAt: Timestamp });
+const AgentSummary = Type.Object({ ...summaryFields, ownerUserId: OwnerUserId, createdAt: Timestamp });
 /** An agent in the response to its creation. */
 const AgentCreated = Type.Object({ ...summaryFields, projectId: Uuid });
 export const Agent = Type.Object({
   ...summaryFields,
   ...limitFields,
   projectId: Uuid,
+  ownerUserId: OwnerUserId,
   description: Type.String(),
   usageThresholds: Type.Array(Type.Integer()),
   policy: AgentPolicyField,
@@ -108,6 +115,7 @@ export const EXAMPLES = {
   'Agent.id': EXAMPLE_IDS.agent,
   'agent.id': EXAMPLE_IDS.agent,
   'agents.id': EXAMPLE_IDS.agent,
+  ownerUserId: null,
   description: 'Answers tickets of the first level.',
   holdMaxOutputTokens: 4_096,
   policy: { openai: { calls: ['POST /v1/chat/completions'], models: { allow: ['gpt-5-mini'] } } },

@@ -22,7 +22,7 @@ import type { ListResult, Page } from '../http/limit-offset-pagination.js';
 import { type Actor, isRoleAtLeast } from '../http/route-access.js';
 import { effectiveLimits, mapLimits } from '../limits/agent-limit-fields.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
-import { publishInvalidations } from '../watch/publish-invalidations.js';
+import { type Invalidation, publishInvalidations } from '../watch/publish-invalidations.js';
 import { ADMIN_FIELDS, effectiveOnStoreLoss, withDefaultEnforcement } from './budget-mode-and-store-loss-fields.js';
 import { validatePolicy } from './call-and-model-policy-schema.js';
 import type { Agent, AgentInput, AgentPatch, AgentQuery, AgentStatus } from './schema.js';
@@ -56,33 +56,50 @@ export class AgentService {
     const { orgId } = actor;
     this.#assertPolicyAllowed(actor, stated);
     return this.sql.begin(async (tx) => {
-      if (!(await store.lockProject(tx, orgId, stated.projectId))) throw new NotFound('project');
-      const input = withAgentDefaults(stated, await loadAgentDefaults(tx, orgId, stated.projectId));
-      const plan = planBudgetChange(input, NO_BUDGETS);
-      const base = slugify(input.name, 'agent');
-      const row = await store.insertAgent(tx, {
-        id: uuidv7(Date.now()),
-        orgId,
-        projectId: input.projectId,
-        name: input.name,
-        slug: nextFreeSlug(base, await store.listTakenSlugs(tx, input.projectId, base)),
-        description: input.description ?? '',
-        ...mapLimits(({ field }) => input[field] ?? null),
-        ...withDefaultEnforcement(input),
-        ...plan.columns,
-        auditLimits: input.auditLimits ?? [],
-        usageThresholds: input.usageThresholds ?? DEFAULT_THRESHOLDS,
-        policy: input.policy ?? null,
-      });
-      await writeBudgetRows(tx, { orgId, scope: 'agent', id: row.id }, plan, NO_BUDGETS);
-      const changes = Object.entries(input).map(([field, value]) => [field, [null, value as JSONValue]] as const);
-      await recordAudit(tx, actor, 'agent.create', { type: 'agent', id: row.id }, Object.fromEntries(changes));
-      await appendEvent(tx, orgId, 'agent.created', toEventData(orgId, row));
-      // Organization and project tokens may have used this slug, which may now be ambiguous.
-      const namesakes = await store.listAgentsWithSameSlug(tx, orgId, row);
-      await publishInvalidations(tx, namesakes?.map((id) => ({ kind: 'agent', id })) ?? [{ kind: 'org', id: orgId }]);
+      const { row, invalidations } = await this.insert(tx, actor, stated, null);
+      await publishInvalidations(tx, invalidations);
       return present(tx, orgId, (await store.loadAgent(tx, orgId, row.id))!);
     });
+  }
+
+  /**
+   * Creates an agent in the caller's transaction. `ownerUserId`: of a personal agent. The caller publishes the
+   * invalidations.
+   */
+  async insert(
+    tx: Tx,
+    actor: Actor,
+    stated: AgentInput,
+    ownerUserId: string | null,
+  ): Promise<{ readonly row: store.AgentRow; readonly invalidations: readonly Invalidation[] }> {
+    const { orgId } = actor;
+    if (!(await store.lockProject(tx, orgId, stated.projectId))) throw new NotFound('project');
+    const input = withAgentDefaults(stated, await loadAgentDefaults(tx, orgId, stated.projectId));
+    const plan = planBudgetChange(input, NO_BUDGETS);
+    const base = slugify(input.name, 'agent');
+    const row = await store.insertAgent(tx, {
+      id: uuidv7(Date.now()),
+      orgId,
+      projectId: input.projectId,
+      ownerUserId,
+      name: input.name,
+      slug: nextFreeSlug(base, await store.listTakenSlugs(tx, input.projectId, base)),
+      description: input.description ?? '',
+      ...mapLimits(({ field }) => input[field] ?? null),
+      ...withDefaultEnforcement(input),
+      ...plan.columns,
+      auditLimits: input.auditLimits ?? [],
+      usageThresholds: input.usageThresholds ?? DEFAULT_THRESHOLDS,
+      policy: input.policy ?? null,
+    });
+    await writeBudgetRows(tx, { orgId, scope: 'agent', id: row.id }, plan, NO_BUDGETS);
+    const recorded = ownerUserId === null ? input : { ...input, ownerUserId };
+    const changes = Object.entries(recorded).map(([field, value]) => [field, [null, value as JSONValue]] as const);
+    await recordAudit(tx, actor, 'agent.create', { type: 'agent', id: row.id }, Object.fromEntries(changes));
+    await appendEvent(tx, orgId, 'agent.created', toEventData(orgId, row));
+    // Organization and project tokens may have used this slug, which may now be ambiguous.
+    const namesakes = await store.listAgentsWithSameSlug(tx, orgId, row);
+    return { row, invalidations: namesakes?.map((id) => ({ kind: 'agent', id })) ?? [{ kind: 'org', id: orgId }] };
   }
 
   /** A limit of null is reset to its default. */
@@ -134,11 +151,14 @@ export class AgentService {
   ): Promise<Agent> {
     return this.sql.begin(async (tx) => {
       const before = await this.lock(tx, actor.orgId, id);
+      if (before.ownerUserId !== null && !isRoleAtLeast(actor.role, 'admin'))
+        throw new Forbidden('changing a personal agent requires the role admin');
       const scope = { orgId: actor.orgId, scope: 'agent', id } as const;
       const budgets = await loadBudgets(tx, scope, before);
       const plan = planBudgetChange(patch, budgets);
       const hasNewRows = await writeBudgetRows(tx, scope, plan, budgets);
       const row = await store.updateAgent(tx, actor.orgId, id, { ...before, ...patch, ...plan.columns });
+      if (patch.status !== undefined) await store.forgetPersonalEnd(tx, id);
       const changes = auditChanges(before, row, patch);
       const after = await loadBudgets(tx, scope, row);
       await recordAudit(

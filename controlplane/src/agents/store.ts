@@ -13,6 +13,8 @@ export interface AgentRow extends ConfiguredLimits, Enforcement {
   readonly projectId: string;
   readonly name: string;
   readonly slug: string;
+  /** The member whose personal agent this is; null: an agent of the organization. */
+  readonly ownerUserId: string | null;
   readonly description: string;
   readonly status: AgentStatus;
   readonly usageThresholds: readonly number[];
@@ -31,7 +33,7 @@ export type AgentSettings = Pick<
 >;
 
 const columns = (sql: Sql | Tx) => sql`
-  id, project_id as "projectId", name, slug, description, status, ${limitColumns(sql)},
+  id, project_id as "projectId", owner_user_id as "ownerUserId", name, slug, description, status, ${limitColumns(sql)},
   budget_mode as "budgetMode", hold_max_output_tokens as "holdMaxOutputTokens", on_store_loss as "onStoreLoss",
   usage_thresholds as "usageThresholds", policy, audit_limits as "auditLimits", created_at as "createdAt",
   exists (select from budgets b where b.mode = 'hard' and b.org_id = agents.org_id
@@ -119,6 +121,7 @@ export interface NewAgent extends Omit<AgentSettings, 'status'> {
   readonly id: string;
   readonly orgId: string;
   readonly projectId: string;
+  readonly ownerUserId: string | null;
   readonly slug: string;
 }
 
@@ -128,6 +131,7 @@ export async function insertAgent(tx: Tx, agent: NewAgent): Promise<AgentRow> {
       id: agent.id,
       org_id: agent.orgId,
       project_id: agent.projectId,
+      owner_user_id: agent.ownerUserId,
       name: agent.name,
       slug: agent.slug,
       description: agent.description,
@@ -156,6 +160,11 @@ export async function updateAgent(tx: Tx, orgId: string, id: string, settings: A
      where org_id = ${orgId} and id = ${id}
     returning ${columns(tx)}`;
   return row!;
+}
+
+/** The agent's status is an admin's decision from now on: its owner cannot restore it. */
+export async function forgetPersonalEnd(tx: Tx, id: string): Promise<void> {
+  await tx`update agents set personal_ended_at = null where id = ${id} and personal_ended_at is not null`;
 }
 
 const enforcementValues = ({ budgetMode, holdMaxOutputTokens, onStoreLoss }: Enforcement) => ({

@@ -51,31 +51,33 @@ export class ApiKeyService {
 
   /** Returns the complete token, which is not stored and cannot be shown again. */
   async create(actor: Actor, input: ApiKeyInput): Promise<{ key: ApiKey; secretKey: Secret }> {
+    return this.sql.begin((tx) => this.insert(tx, actor, input));
+  }
+
+  /** Creates a key in the caller's transaction. */
+  async insert(tx: Tx, actor: Actor, input: ApiKeyInput): Promise<{ key: ApiKey; secretKey: Secret }> {
     const expiresAt = parseExpiry(input.expiresAt ?? null, Date.now());
     const { secretKey, keyPrefix, tokenHash } = createGatewayToken();
-    const key = await this.sql.begin(async (tx) => {
-      const owner = await this.#lockOwner(tx, actor.orgId, input);
-      const id = uuidv7(Date.now());
-      const { orgId } = actor;
-      const created = { id, orgId, name: input.name, keyPrefix, tokenHash, expiresAt, createdBy: actor.userId };
-      const row = await store.insertKey(tx, { ...created, ...owner });
-      await recordAudit(
-        tx,
-        actor,
-        'api_key.create',
-        { type: 'api_key', id },
-        {
-          name: [null, input.name],
-          keyPrefix: [null, keyPrefix],
-          scope: [null, owner.scope],
-          agentId: [null, owner.agentId],
-          projectId: [null, owner.projectId],
-          expiresAt: [null, expiresAt?.toISOString() ?? null],
-        },
-      );
-      return present(row);
-    });
-    return { key, secretKey };
+    const owner = await this.#lockOwner(tx, actor.orgId, input);
+    const id = uuidv7(Date.now());
+    const { orgId } = actor;
+    const created = { id, orgId, name: input.name, keyPrefix, tokenHash, expiresAt, createdBy: actor.userId };
+    const row = await store.insertKey(tx, { ...created, ...owner });
+    await recordAudit(
+      tx,
+      actor,
+      'api_key.create',
+      { type: 'api_key', id },
+      {
+        name: [null, input.name],
+        keyPrefix: [null, keyPrefix],
+        scope: [null, owner.scope],
+        agentId: [null, owner.agentId],
+        projectId: [null, owner.projectId],
+        expiresAt: [null, expiresAt?.toISOString() ?? null],
+      },
+    );
+    return { key: present(row), secretKey };
   }
 
   async revoke(actor: Actor, id: string): Promise<void> {

@@ -19,6 +19,8 @@ import type { App } from '../http/app.js';
 import type { UsageObserver } from '../ledger/usage-ingest.js';
 import type { MintService } from '../minting/mint-service.js';
 import { BackgroundTasks } from '../ops/background-tasks.js';
+import { personalAgentRoutes } from '../personal-agents/routes.js';
+import { PersonalAgentService } from '../personal-agents/service.js';
 import type { OperatorPrices } from '../prices/operator-prices.js';
 import { priceRoutes } from '../prices/price-list-routes.js';
 import { CallCheck } from '../provider-accounts/call-check.js';
@@ -97,6 +99,7 @@ export function buildAgentsAndProviders(
   priceRoutes(app, prices, catalogue, customProviders);
   attentionRoutes(app, sql, catalogue);
   const accounts = new ProviderAccountService(sql, vault, catalogue, agents, customProviders, allowCidrs, tenantNames);
+  personalAgentRoutes(app, new PersonalAgentService(sql, agents, keys, accounts));
   const dialer = new Dialer({
     allowCidrs,
     connectTimeoutMs: CONNECT_TIMEOUT_MS,

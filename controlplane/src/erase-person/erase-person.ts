@@ -4,6 +4,8 @@
  * they are evidence of what happened to an organization's credentials.
  */
 import type { Sql, Tx } from '../db/postgres-client.js';
+import { endPersonalAgents } from '../personal-agents/ending/end-personal-agents.js';
+import { type Invalidation, publishInvalidations } from '../watch/publish-invalidations.js';
 
 /** Replaces the address of the person. */
 const ERASED = 'erased';
@@ -65,6 +67,7 @@ async function erase(tx: Tx, email: string, erasedBy: string): Promise<Erasure> 
       select gen_random_uuid(), org_id, null, ${erasedBy}, 'user.erase', 'user', ${userId}, '', '{}'::jsonb
         from memberships where user_id = ${userId}`;
   }
+  const personal = userId === null ? [] : await endOwnAgents(tx, userId);
   const counts: Record<string, number> = {};
   const count = async (what: string, rows: PromiseLike<{ readonly count: number }>): Promise<void> => {
     counts[what] = (await rows).count;
@@ -103,7 +106,28 @@ async function erase(tx: Tx, email: string, erasedBy: string): Promise<Erasure> 
   );
   // Sessions, memberships, second factors, single sign-on, mailed tokens and management tokens go with the account.
   await count('accounts', tx`delete from users where id = ${userId}`);
+  await publishInvalidations(tx, personal);
   return { userId, counts };
+}
+
+/**
+ * Ends the personal agents of the person in all organizations and removes the person's name from them, also where their
+ * creation is recorded. Their usage stays, under their ids.
+ */
+async function endOwnAgents(tx: Tx, userId: string): Promise<readonly Invalidation[]> {
+  const organizations = await tx<{ orgId: string }[]>`
+    select distinct org_id as "orgId" from agents where owner_user_id = ${userId}`;
+  const ended: Invalidation[] = [];
+  for (const { orgId } of organizations) ended.push(...(await endPersonalAgents(tx, { orgId, userId })));
+  const ids = ended.map(({ id }) => id);
+  await tx`update agents set name = ${ERASED}, slug = ${`${ERASED}-`} || id where id = any(${ids}::uuid[])`;
+  await tx`
+    update audit_entries set changes = changes || jsonb_build_object('name', jsonb_build_array(null, ${ERASED}::text))
+     where target_id = any(${ids}) and action = 'agent.create'`;
+  await tx`
+    update events set data = (data::jsonb || jsonb_build_object('agentName', ${ERASED}::text))::json
+     where data ->> 'agentId' = any(${ids}) and data ->> 'agentName' is not null`;
+  return ended;
 }
 
 /** Locks the owners' rows: another owner cannot leave before the commit. */

@@ -14,7 +14,7 @@ const LISTED_MAX = 200;
 const displayUrlColumn = (sql: Sql | Tx) => sql`
   case kind when 'webhook' then url else substring(url from '^[^/]+//[^/]+') || '/…' end`;
 
-/** What gives access or sends data and was created by that user, newest first; without keys of personal agents. */
+/** What gives access or sends data and was created by that user, newest first; without keys and runs of personal agents. */
 const createdItems = (sql: Sql | Tx, orgId: string, userId: string) => sql`(
   select 'api_key' as kind, k.id, k.name, k.key_prefix || '… ' || coalesce(a.name, k.scope) as detail, k.created_at
     from api_keys k left join agents a on a.id = k.agent_id
@@ -30,6 +30,7 @@ const createdItems = (sql: Sql | Tx, orgId: string, userId: string) => sql`(
   select 'run', r.id, r.label, r.key_prefix || '… ' || a.name, r.created_at
     from runs r join agents a on a.id = r.agent_id
    where r.org_id = ${orgId} and r.created_by = ${userId} and r.ended_at is null and r.expires_at > now()
+     and a.owner_user_id is distinct from ${userId}
   union all
   select 'scim_token', id, name, token_prefix || '…', created_at from scim_tokens
    where org_id = ${orgId} and created_by = ${userId}

@@ -1,10 +1,11 @@
 /**
  * The end of a membership: by an administrator, by the member, or by the organization's directory. It ends the member's
- * sessions in the organization, device logins, management tokens and invitations, and the keys of personal agents with
- * the calls that run. The account stays as it is. What the member created for others stays, too.
+ * sessions in the organization, device logins, management tokens and invitations, and the personal agents with their
+ * keys, runs and running calls. The account stays as it is. What the member created for others stays, too.
  */
 import type { Tx } from '../db/postgres-client.js';
 import { Conflict } from '../domain/errors.js';
+import { endPersonalAgents, lockPersonalAgents } from '../personal-agents/ending/end-personal-agents.js';
 import { publishInvalidations } from '../watch/publish-invalidations.js';
 import * as store from './store.js';
 
@@ -18,13 +19,19 @@ export async function endMembership(
   member: store.MemberRow,
   revokedKeys: readonly string[] = [],
 ): Promise<void> {
+  if (member.status !== 'active') return store.removeMember(tx, orgId, member);
+  const scope = { orgId, userId: member.id };
+  await lockPersonalAgents(tx, scope);
   await store.removeMember(tx, orgId, member);
-  if (member.status !== 'active') return;
-  const keys = [...revokedKeys, ...(await store.revokePersonalKeys(tx, orgId, member.id))];
-  await publishInvalidations(
-    tx,
-    keys.map((id) => ({ kind: 'key', id, endsSessions: true })),
-  );
+  // After the removal, which waits for changes of the member: one of them may have created an agent.
+  const personal = await endPersonalAgents(tx, scope);
+  const keys = revokedKeys.map((id) => ({ kind: 'key', id, endsSessions: true }) as const);
+  await publishInvalidations(tx, [...personal, ...keys]);
+}
+
+/** For a member whose role becomes viewer: viewers have no personal agents. Call it last in a transaction. */
+export async function endPersonalAgentsOfViewer(tx: Tx, orgId: string, userId: string): Promise<void> {
+  await publishInvalidations(tx, await endPersonalAgents(tx, { orgId, userId }));
 }
 
 /**

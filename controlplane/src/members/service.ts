@@ -19,11 +19,12 @@ import { type Actor, isRoleAtLeast, lowerRole, type Role } from '../http/route-a
 import { normaliseEmail } from '../http/schema.js';
 import { buildInvitationLink, createInvitationMail } from '../mail/mail-texts.js';
 import type { Mailer } from '../mail/mailer.js';
+import { lockPersonalAgents } from '../personal-agents/ending/end-personal-agents.js';
 import { endRunTree } from '../runs/end-run-tree.js';
 import { loadRun } from '../runs/store.js';
 import type { Throttle } from '../throttling/throttle.js';
 import * as createdItems from './created-items-store.js';
-import { assertNotLastOwner, endMembership } from './end-membership.js';
+import { assertNotLastOwner, endMembership, endPersonalAgentsOfViewer } from './end-membership.js';
 import type { CreatedItems, Member, MemberQuery } from './schema.js';
 import * as store from './store.js';
 
@@ -148,11 +149,14 @@ export class MemberService {
     return this.sql.begin(async (tx) => {
       const before = await lockManageableMember(tx, actor, id, [role]);
       if (role !== 'owner') await assertNotLastOwner(tx, actor.orgId, before);
+      // Before the audit entry, which locks the actor's membership.
+      if (role === 'viewer') await lockPersonalAgents(tx, { orgId: actor.orgId, userId: before.id });
       await recordAudit(tx, actor, 'member.update', auditTarget(before), { role: [before.role, role] });
       await store.setRole(tx, actor.orgId, before, role, actor.userId);
       if (before.status === 'active' && !isRoleAtLeast(role, before.role)) {
         await store.deleteInvitationsCreatedBy(tx, actor.orgId, before.id);
       }
+      if (role === 'viewer') await endPersonalAgentsOfViewer(tx, actor.orgId, before.id);
       return present({ ...before, role });
     });
   }

@@ -142,16 +142,6 @@ export async function removeMember(tx: Tx, orgId: string, member: MemberRow): Pr
   } else await tx`delete from invitations where org_id = ${orgId} and id = ${member.id}`;
 }
 
-/** Revokes the keys of the member's personal agents and returns their ids. */
-export async function revokePersonalKeys(tx: Tx, orgId: string, userId: string): Promise<readonly string[]> {
-  const rows = await tx<{ id: string }[]>`
-    update api_keys k set revoked_at = now(), expiry_moved = false from agents a
-     where a.id = k.agent_id and a.org_id = ${orgId} and a.owner_user_id = ${userId} and k.org_id = ${orgId}
-       and k.revoked_at is null
-    returning k.id`;
-  return rows.map(({ id }) => id);
-}
-
 export async function deleteInvitationsTo(tx: Tx, orgId: string, email: string): Promise<void> {
   await tx`delete from invitations where org_id = ${orgId} and email = ${email}`;
 }

@@ -11,6 +11,16 @@ const BudgetCents = Type.Unsafe<number | null>({
   type: ['integer', 'null'],
   ...scopeBudgetFieldSchema('project'),
 });
+/** Credentials of one project and of the organization, at most. */
+const PERSONAL_CREDENTIALS_MAX = 20;
+const PersonalAgentsField = Type.Unsafe<{ credentialIds: string[] } | null>({
+  anyOf: [
+    Body({ credentialIds: Type.Array(Uuid, { maxItems: PERSONAL_CREDENTIALS_MAX, uniqueItems: true }) }),
+    { type: 'null' },
+  ],
+  description:
+    'Whether members may have an agent of their own here, with accounts that use these shared credentials, one per provider. Null: they may not; personal agents of the project end.',
+});
 export const Project = Type.Object({
   id: Uuid,
   name: Type.String(),
@@ -24,6 +34,7 @@ export const ProjectWithBudgets = Type.Object({
   ...Project.properties,
   budgets: BudgetRows,
   agentDefaults: AgentDefaultsField,
+  personalAgents: PersonalAgentsField,
 });
 export type ProjectWithBudgets = Static<typeof ProjectWithBudgets>;
 
@@ -34,6 +45,7 @@ export const ProjectPatch = Type.Object(
     budgetCentsMonthly: Type.Optional(BudgetCents),
     budgets: Type.Optional(BudgetRowsInput),
     agentDefaults: Type.Optional(AgentDefaultsField),
+    personalAgents: Type.Optional(PersonalAgentsField),
   },
   { additionalProperties: false, minProperties: 1 },
 );
@@ -60,4 +72,5 @@ export const EXAMPLES = {
   'ProjectWithBudgets.slug': 'default',
   'ProjectWithBudgets.budgetCentsMonthly': 20_000,
   'ProjectPatch.budgetCentsMonthly': 20_000,
+  'personalAgents.credentialIds': [EXAMPLE_IDS.credential],
 };

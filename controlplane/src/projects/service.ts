@@ -12,11 +12,16 @@ import {
 } from '../budgets/budget-service.js';
 import type { JSONValue, Sql, Tx } from '../db/postgres-client.js';
 import { recheckBudgetRows } from '../detectors/budget-row-alerts.js';
-import { Conflict, NotFound } from '../domain/errors.js';
+import { Conflict, InvalidInput, NotFound } from '../domain/errors.js';
 import { nextFreeSlug, slugify } from '../domain/slug.js';
 import type { ListResult, Page } from '../http/limit-offset-pagination.js';
 import type { Actor } from '../http/route-access.js';
-import { publishInvalidations } from '../watch/publish-invalidations.js';
+import {
+  endPersonalAgents,
+  lockPersonalAgents,
+  removePersonalAccounts,
+} from '../personal-agents/ending/end-personal-agents.js';
+import { type Invalidation, publishInvalidations } from '../watch/publish-invalidations.js';
 import type { Project, ProjectPatch, ProjectQuery, ProjectWithBudgets } from './schema.js';
 import * as store from './store.js';
 
@@ -53,6 +58,9 @@ export class ProjectService {
     return this.sql.begin(async (tx) => {
       const before = await store.lockProject(tx, actor.orgId, id);
       if (before === null) throw new NotFound('project');
+      // Before the audit entry, which locks the actor's membership.
+      if (patch.personalAgents !== undefined) await lockPersonalAgents(tx, { projectId: id });
+      if (patch.personalAgents != null) await assertUsableCredentials(tx, actor.orgId, id, patch.personalAgents);
       const scope = { orgId: actor.orgId, scope: 'project', id } as const;
       const budgets = await loadBudgets(tx, scope, before);
       const plan = planBudgetChange(patch, budgets);
@@ -71,8 +79,9 @@ export class ProjectService {
         changes.budgets = [auditedBudgets(budgets), auditedBudgets(await loadBudgets(tx, scope, row))];
       await recordAudit(tx, actor, 'project.update', { type: 'project', id }, changes);
       if (hasNewRows) await recheckBudgetRows(tx, scope);
-      if (hasNewRows || budgetCentsMonthly !== before.budgetCentsMonthly)
-        await publishInvalidations(tx, [{ kind: 'project', id }]);
+      const invalidations = [...(await applyPersonalAgentsChange(tx, before, row))];
+      if (hasNewRows || budgetCentsMonthly !== before.budgetCentsMonthly) invalidations.push({ kind: 'project', id });
+      await publishInvalidations(tx, invalidations);
       return presentWithBudgets(tx, actor.orgId, row);
     });
   }
@@ -98,7 +107,37 @@ export async function insertProjectWithFreeSlug(tx: Tx, orgId: string, name: str
   return store.insertProject(tx, { id: uuidv7(Date.now()), orgId, name, slug });
 }
 
-const present = ({ agentDefaults: _, ...row }: store.ProjectRow): Project => ({
+/** Throws {@link InvalidInput} for an unknown credential, one of another project, and two of one provider. */
+async function assertUsableCredentials(
+  tx: Tx,
+  orgId: string,
+  projectId: string,
+  { credentialIds }: NonNullable<ProjectPatch['personalAgents']>,
+): Promise<void> {
+  const providers = await store.listProvidersOfCredentials(tx, orgId, projectId, credentialIds);
+  if (providers.length < credentialIds.length)
+    throw new InvalidInput('personalAgents.credentialIds: each must be a shared credential that this project may use');
+  const twice = providers.find((provider, at) => providers.indexOf(provider) !== at);
+  if (twice !== undefined)
+    throw new InvalidInput(
+      `personalAgents.credentialIds: two are of ${twice}: keep one, an agent has one account a provider`,
+    );
+}
+
+/** Members lose what the setting no longer gives: their agents, or accounts of a credential. */
+async function applyPersonalAgentsChange(
+  tx: Tx,
+  before: store.ProjectRow,
+  after: store.ProjectRow,
+): Promise<readonly Invalidation[]> {
+  if (before.personalAgents === null) return [];
+  const kept = new Set(after.personalAgents?.credentialIds);
+  const removed = before.personalAgents.credentialIds.filter((id) => !kept.has(id));
+  const changed = await removePersonalAccounts(tx, after.id, removed);
+  return after.personalAgents === null ? endPersonalAgents(tx, { projectId: after.id }) : changed;
+}
+
+const present = ({ agentDefaults: _, personalAgents: __, ...row }: store.ProjectRow): Project => ({
   ...row,
   createdAt: row.createdAt.toISOString(),
 });
@@ -109,6 +148,7 @@ async function presentWithBudgets(sql: Sql | Tx, orgId: string, row: store.Proje
   return {
     ...present(row),
     agentDefaults: row.agentDefaults,
+    personalAgents: row.personalAgents === null ? null : { credentialIds: [...row.personalAgents.credentialIds] },
     budgets: presentBudgets(budgets, await loadMonthNanos(sql, scope), Date.now()),
   };
 }

@@ -11,11 +11,16 @@ export interface ProjectRow {
   /** US cents; null: no budget. */
   readonly budgetCentsMonthly: number | null;
   readonly agentDefaults: AgentDefaults | null;
+  /** Null: members may not have an agent of their own. Deleted credentials are left out. */
+  readonly personalAgents: { readonly credentialIds: readonly string[] } | null;
   readonly createdAt: Date;
 }
 
 const columns = (sql: Sql | Tx) => sql`
-  id, name, slug, budget_cents_monthly as "budgetCentsMonthly", agent_defaults as "agentDefaults", created_at as "createdAt"`;
+  id, name, slug, budget_cents_monthly as "budgetCentsMonthly", agent_defaults as "agentDefaults", created_at as "createdAt",
+  case when personal_agent_credentials is not null then jsonb_build_object('credentialIds', coalesce((
+    select jsonb_agg(c.id order by c.id) from credentials c where c.id = any(personal_agent_credentials)), '[]')) end
+    as "personalAgents"`;
 
 interface ProjectFilter extends Sorting<'createdAt' | 'name'> {
   readonly search?: string;
@@ -62,11 +67,17 @@ export async function updateProject(
   tx: Tx,
   orgId: string,
   id: string,
-  { name, budgetCentsMonthly, agentDefaults }: Pick<ProjectRow, 'name' | 'budgetCentsMonthly' | 'agentDefaults'>,
+  {
+    name,
+    budgetCentsMonthly,
+    agentDefaults,
+    personalAgents,
+  }: Pick<ProjectRow, 'name' | 'budgetCentsMonthly' | 'agentDefaults' | 'personalAgents'>,
 ): Promise<ProjectRow | null> {
   const [row] = await tx<ProjectRow[]>`
     update projects set name = ${name}, budget_cents_monthly = ${budgetCentsMonthly},
-           agent_defaults = ${agentDefaultsValue(tx, agentDefaults)}
+           agent_defaults = ${agentDefaultsValue(tx, agentDefaults)},
+           personal_agent_credentials = ${personalAgents === null ? null : [...personalAgents.credentialIds]}::uuid[]
      where org_id = ${orgId} and id = ${id}
     returning ${columns(tx)}`;
   return row ?? null;
@@ -101,4 +112,18 @@ export async function listTakenSlugs(tx: Tx, orgId: string, base: string): Promi
   const rows = await tx<{ slug: string }[]>`
     select slug from projects where org_id = ${orgId} and (slug = ${base} or starts_with(slug, ${`${base}-`}))`;
   return new Set(rows.map((row) => row.slug));
+}
+
+/** Providers of those shared credentials that agents of the project may use; one entry a credential. */
+export async function listProvidersOfCredentials(
+  tx: Tx,
+  orgId: string,
+  projectId: string,
+  ids: readonly string[],
+): Promise<readonly string[]> {
+  const rows = await tx<{ provider: string }[]>`
+    select provider_slug as provider from credentials
+     where org_id = ${orgId} and id = any(${[...ids]}::uuid[]) and (project_id is null or project_id = ${projectId})
+       for key share`;
+  return rows.map(({ provider }) => provider);
 }

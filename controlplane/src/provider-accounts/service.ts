@@ -69,33 +69,7 @@ export class ProviderAccountService {
     if (credentials !== undefined) await this.assertAddressesAllowed(orgId, providerSlug, credentials);
     try {
       return await this.sql.begin(async (tx) => {
-        const { projectId } = await this.agents.lock(tx, orgId, agentId);
-        const { provider, customProviderId } = await this.lockProvider(tx, orgId, providerSlug);
-        const id = uuidv7(Date.now());
-        const accountCredential =
-          credentials === undefined
-            ? await lockAssignableCredential(tx, orgId, credentialId!, providerSlug, projectId)
-            : this.#encryptOwnCredential(orgId, id, provider, credentials);
-        const { allowSensitivePaths = false, allowOpaque = false } = input;
-        const account = {
-          id,
-          orgId,
-          agentId,
-          providerSlug,
-          customProviderId,
-          allowSensitivePaths,
-          allowOpaque,
-          ...accountCredential,
-        };
-        const row = await store.insertAccount(tx, account);
-        const changes = {
-          agentId: [null, agentId],
-          providerSlug: [null, providerSlug],
-          ...(credentialId === null ? {} : { credentialId: [null, credentialId] as const }),
-          ...(allowSensitivePaths ? { allowSensitivePaths: [null, true] as const } : {}),
-          ...(allowOpaque ? { allowOpaque: [null, true] as const } : {}),
-        } as const;
-        await recordAudit(tx, actor, 'account.create', { type: 'account', id }, changes);
+        const row = await this.insert(tx, actor, input);
         await publishInvalidations(tx, [{ kind: 'agent', id: agentId }]);
         return present(row);
       });
@@ -103,6 +77,40 @@ export class ProviderAccountService {
       if (!isUniqueViolation(error, 'provider_accounts_agent_id_provider_slug_key')) throw error;
       throw new Conflict(`the agent has an account with ${providerSlug} already: rotate it, or delete it first`);
     }
+  }
+
+  /** Creates an account in the caller's transaction. The caller invalidates the agent. */
+  async insert(tx: Tx, actor: Actor, input: AccountInput): Promise<store.AccountRow> {
+    const { orgId } = actor;
+    const { agentId, providerSlug, credentials, credentialId = null } = input;
+    const { projectId } = await this.agents.lock(tx, orgId, agentId);
+    const { provider, customProviderId } = await this.lockProvider(tx, orgId, providerSlug);
+    const id = uuidv7(Date.now());
+    const accountCredential =
+      credentials === undefined
+        ? await lockAssignableCredential(tx, orgId, credentialId!, providerSlug, projectId)
+        : this.#encryptOwnCredential(orgId, id, provider, credentials);
+    const { allowSensitivePaths = false, allowOpaque = false } = input;
+    const account = {
+      id,
+      orgId,
+      agentId,
+      providerSlug,
+      customProviderId,
+      allowSensitivePaths,
+      allowOpaque,
+      ...accountCredential,
+    };
+    const row = await store.insertAccount(tx, account);
+    const changes = {
+      agentId: [null, agentId],
+      providerSlug: [null, providerSlug],
+      ...(credentialId === null ? {} : { credentialId: [null, credentialId] as const }),
+      ...(allowSensitivePaths ? { allowSensitivePaths: [null, true] as const } : {}),
+      ...(allowOpaque ? { allowOpaque: [null, true] as const } : {}),
+    } as const;
+    await recordAudit(tx, actor, 'account.create', { type: 'account', id }, changes);
+    return row;
   }
 
   #encryptOwnCredential(

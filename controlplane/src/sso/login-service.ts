@@ -13,6 +13,7 @@ import type { Sql, Tx } from '../db/postgres-client.js';
 import { InvalidInput, NotFound, Unauthenticated } from '../domain/errors.js';
 import type { Role } from '../http/route-access.js';
 import { normaliseEmail } from '../http/schema.js';
+import { endPersonalAgentsOfViewer } from '../members/end-membership.js';
 import { deleteInvitationsTo, findInvitedRole, lockOrganizationMembers, setMemberRole } from '../members/store.js';
 import { lockDirectoryEntry } from '../scim/user-store.js';
 import type { Throttle } from '../throttling/throttle.js';
@@ -214,6 +215,7 @@ export class SsoLoginService {
     await setMemberRole(tx, orgId, userId, before, role);
     const actor = { userId, email, orgId, ip };
     await recordAudit(tx, actor, 'member.update', { type: 'user', id: userId }, { role: [before, role] });
+    if (role === 'viewer') await endPersonalAgentsOfViewer(tx, orgId, userId);
   }
 
   async #openSession(

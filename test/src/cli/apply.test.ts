@@ -194,6 +194,7 @@ sharedCredentials:
   - {name: Team key, provider: openai, credentials: {apiKey: {env: OPENAI_KEY}}}
 projects:
   - name: Default
+    personalAgents: {sharedCredentials: [Team key]}
     agents:
       - {name: First, accounts: [{provider: openai, sharedCredential: Team key}]}
       - {name: Second, accounts: [{provider: openai, sharedCredential: Team key}]}
@@ -206,18 +207,30 @@ projects:
     total: 1,
     credentials: [{ accounts: 2 }],
   });
+  // The owner's own agent is neither exported nor pruned, unless its project is.
+  const own = { name: 'laptop', projectId: tenant.projectId };
+  const { agent } = (await tenant.call('POST', '/v1/personal-agents/keys', own)).body;
   const exported = parse((await acg.runOk(['export'])).stdout);
   expect(exported.organization).toEqual({
     budgets: [{ window: 'month', cents: 250_000, mode: 'soft' }],
     agentDefaults: null,
   });
+  expect(exported.projects[0].personalAgents).toEqual({ sharedCredentials: ['Team key'] });
+  expect(JSON.stringify(exported)).not.toContain(agent.name);
   expect(exported.sharedCredentials).toEqual([
     { name: 'Team key', provider: 'openai', credentials: { apiKey: { env: 'TEAM_KEY_OPENAI_API_KEY' } } },
   ]);
   expect((await apply(stringify(exported), ['--prune', '--json'], {})).json.changes).toEqual([]);
-  const unused = { ...exported, sharedCredentials: [], projects: [{ name: 'Default', agents: [] }] };
+  const withoutKey = { ...exported, projects: [{ name: 'Default', personalAgents: { sharedCredentials: ['Other'] } }] };
+  expect((await apply(stringify(withoutKey), ['--dry-run'])).stderr).toContain('no shared credential Other');
+  const unused = {
+    ...exported,
+    sharedCredentials: [],
+    projects: [{ name: 'Default', personalAgents: null, agents: [] }],
+  };
   const pruned = await apply(stringify(unused), ['--prune', '--yes']);
   expect([pruned.code, pruned.stdout]).toEqual([0, expect.stringContaining('- sharedCredential Team key')]);
+  expect((await tenant.call('GET', `/v1/agents/${agent.id}`)).body.agent.status).toBe('revoked');
 });
 
 const BUDGETS_FILE = `

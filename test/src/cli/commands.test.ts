@@ -107,7 +107,19 @@ test('every command, in an order in which each finds what it needs', async () =>
   await walk('POST /v1/projects', ['projects', 'create', 'Second']);
   await walk('GET /v1/projects', ['projects', 'ls']);
   await walk('GET /v1/projects/{id}', ['projects', 'get', 'second']);
-  await walk('PATCH /v1/projects/{id}', ['projects', 'set', 'second', '--budget', '10']);
+  await walk('PATCH /v1/projects/{id}', ['projects', 'set', 'second', '--budget', '10', '--personal-agents', '']);
+  await walk('GET /v1/personal-agents', ['personal-agents', 'ls']);
+  const ownKey = await walk('POST /v1/personal-agents/keys', [
+    'personal-agents',
+    'create-key',
+    'laptop',
+    '--ttl',
+    '1h',
+  ]);
+  await walk('DELETE /v1/personal-agents/keys/{id}', ['personal-agents', 'revoke-key', ownKey.json.key.id, '--yes']);
+  await walk('PATCH /v1/projects/{id}', ['projects', 'set', 'second', '--personal-agents', 'none']);
+  const ownAgent = (await tenant.call('GET', '/v1/usage/agents?search=Owner')).body.agents[0].id;
+  await tenant.call('DELETE', `/v1/agents/${ownAgent}`);
   const bot = ['agents', 'create', 'Support bot', '--project', 'default', '--threshold', '50'];
   const agentId: string = (await walk('POST /v1/agents', bot)).json.agent.id;
   const A = ['--agent', 'support-bot'];

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { OpenAiStandIn } from '@acg/stand-in-provider/openai';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Stack, type Tenant } from '../fixtures/stack.js';
+import { Stack, TENANT_PASSWORD, type Tenant } from '../fixtures/stack.js';
 import { waitUntil } from '../fixtures/wait-until.js';
 import { AnthropicStandIn } from '../stand-in-providers/anthropic.js';
 import { PROVIDER_CREDENTIALS } from '../stand-in-providers/provider-credentials.js';
@@ -220,4 +220,37 @@ test('acg env prints the same for a shell and names the command that revokes its
   expect(outcome.stdout).toContain('unset RESEND_API_KEY\n');
   expect(outcome.stdout).toMatch(/^export OPENAI_API_KEY='acg_[0-9a-f]{64}'$/m);
   expect(outcome.stderr).toContain('acg keys revoke');
+});
+
+test('a member’s own agent: the first run creates it, its token ends with the program, the project may end it', async () => {
+  const email = `${crypto.randomUUID()}@example.com`;
+  const invited = await tenant.call('POST', '/v1/members', { email, role: 'member' });
+  const token = new URL(invited.body.invitationUrl).hash.replace(/^#(token=)?/, '');
+  const joined = { token, name: 'Ada Lovelace', password: TENANT_PASSWORD };
+  await stack.call('POST', '/v1/invitations/accept', null, joined);
+  const login = await stack.call('POST', '/v1/auth/login', null, { email, password: TENANT_PASSWORD });
+  const env = { ACG_TOKEN: login.body.token as string };
+  const runOwn = (...args: readonly string[]) =>
+    acg.run(['run', ...args, '--', ...node('console.log(process.env.OPENAI_API_KEY)')], { cwd, env });
+  const denied = await runOwn('--personal');
+  expect([denied.code, denied.stderr]).toEqual([125, expect.stringContaining('no project allows agents of members')]);
+  expect((await runOwn()).stderr).toContain('which agent?');
+  const credentials = { apiKey: PROVIDER_CREDENTIALS.openai };
+  await tenant.call('POST', '/v1/credentials', { name: 'Team', providerSlug: 'openai', credentials });
+  await acg.runOk(['projects', 'set', 'default', '--personal-agents', 'Team']);
+  for (const args of [['--personal'], [], ['--agent', 'ada-lovelace']]) {
+    const outcome = await runOwn(...args);
+    expect([outcome.code, outcome.stderr]).toEqual([0, expect.stringContaining('ada-lovelace → openai')]);
+    expect(outcome.stdout).toMatch(/^acg_[0-9a-f]{64}\n$/);
+  }
+  const { body } = await stack.call('GET', '/v1/personal-agents', env.ACG_TOKEN);
+  const own = body.personalAgents[0].agent;
+  expect((await tenant.call('GET', `/v1/api-keys?agentId=${own.id}`)).body.total).toBe(0);
+  const both = await runOwn('--personal', '--agent', 'support-bot');
+  expect([both.code, both.stderr]).toEqual([125, expect.stringContaining('exclude each other')]);
+  const foreign = await runOwn('--agent', 'support-bot');
+  expect([foreign.code, foreign.stderr]).toEqual([125, expect.stringContaining('cannot create gateway tokens')]);
+  await acg.runOk(['projects', 'set', 'default', '--personal-agents', 'none']);
+  expect((await runOwn('--personal')).code).toBe(125);
+  expect((await tenant.call('GET', `/v1/agents/${own.id}`)).body.agent.status).toBe('revoked');
 });

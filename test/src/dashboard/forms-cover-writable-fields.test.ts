@@ -46,6 +46,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'post /v1/token': 'for workloads without a gateway token (trust rules)',
   'post /v1/sso/link': 'a page that the server renders',
   'post /v1/limits/replay sharedBudgets': 'the dashboard replays one agent at a time',
+  'post /v1/personal-agents/keys': 'acg run creates it for the program that it starts',
   'post /v1/archive/verify': 'a check for operators: acg archive verify',
 };
 

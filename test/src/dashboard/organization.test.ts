@@ -103,6 +103,38 @@ test('creates a project with a budget, edits it, and deletes it after the name w
   await page.getByRole('row', { name: /Crawlers/ }).waitFor({ state: 'detached' });
 });
 
+test('allows agents of members with a shared credential, and shows whose agent is personal', async () => {
+  const { visitor, email, password } = await dashboard().signUpOwner();
+  const { page } = visitor;
+  const { stack } = dashboard();
+  const session: string = (await stack.call('POST', '/v1/auth/login', null, { email, password })).body.token;
+  const call = (method: string, path: string, body?: unknown) => stack.call(method, path, session, body);
+  const projectId: string = (await call('GET', '/v1/projects')).body.projects[0].id;
+  const credentials = { apiKey: 'sk-test-0123456789' };
+  await call('POST', '/v1/credentials', { name: 'Team', providerSlug: 'openai', credentials });
+  await visitor.goto('/projects');
+  await page.getByRole('button', { name: /^Budgets/ }).click();
+  const section = page.getByRole('region', { name: 'Agents of members' });
+  await section.getByLabel('Members may have an agent of their own').check();
+  await section.getByLabel('Team (openai)').check();
+  await section.getByRole('button', { name: 'Save agents of members' }).click();
+  await page.getByText('Agents of members saved').waitFor();
+  await visitor.checkPage('project-defaults');
+  const own = await call('POST', '/v1/personal-agents/keys', { projectId, name: 'laptop' });
+  expect(own.status).toBe(201);
+  await visitor.gotoAndCheck('/agents', 'agents-personal');
+  await page.getByText('· personal').waitFor();
+  await visitor.goto(`/agents/${own.body.agent.id}`);
+  await page.getByText('Personal agent').waitFor();
+  await visitor.goto('/projects');
+  await page.getByRole('button', { name: /^Budgets/ }).click();
+  await section.getByLabel('Members may have an agent of their own').uncheck();
+  await section.getByRole('button', { name: 'Save agents of members' }).click();
+  await expect
+    .poll(async () => (await call('GET', `/v1/agents/${own.body.agent.id}`)).body.agent.status)
+    .toBe('revoked');
+});
+
 test('tells the audit trail as sentences with names and links, by person and by object', async () => {
   const { visitor, email, password } = await dashboard().signUpOwner();
   const { page } = visitor;

@@ -13,8 +13,8 @@ test('projects: created, listed newest first, renamed, deleted; invisible to oth
   expect(second.body.project.slug).toBe('support-bots-2');
 
   const list = await admin.call('GET', '/v1/projects?limit=1');
-  const { budgets, agentDefaults, ...listed } = second.body.project;
-  expect([budgets, agentDefaults]).toEqual([[], null]);
+  const { budgets, agentDefaults, personalAgents, ...listed } = second.body.project;
+  expect([budgets, agentDefaults, personalAgents]).toEqual([[], null, null]);
   expect(list.body).toEqual({ projects: [listed], total: 2, limit: 1, offset: 0 });
 
   const id = first.body.project.id;

@@ -2,9 +2,9 @@
 import type { Client } from '@acg/client/typed-api-client-throwing-errors';
 import { omitUndefined } from '../api/omit-undefined.js';
 import { usage } from '../terminal/cli-error.js';
-import type { AccountSpec, Fields, SharedCredentialSpec } from './config-document.js';
+import type { AccountSpec, Fields, ProjectSpec, SharedCredentialSpec } from './config-document.js';
 import { newValues } from './new-values.js';
-import type { OrgState } from './org-state.js';
+import { isPersonal, type OrgState } from './org-state.js';
 import type { AgentPath, Change, RowType } from './plan-changes.js';
 
 interface WebhookSecret {
@@ -27,7 +27,8 @@ export class ChangeApplier {
     for (const { id, name } of state.sharedCredentials) this.#sharedCredentials.set(name, id);
     for (const { id, name, agents } of state.projects) {
       this.#projects.set(name, id);
-      for (const agent of agents) this.#agents.set(agentKey({ project: name, agent: agent.name }), agent.id);
+      for (const agent of agents.filter((row) => !isPersonal(row)))
+        this.#agents.set(agentKey({ project: name, agent: agent.name }), agent.id);
     }
   }
 
@@ -48,6 +49,12 @@ export class ChangeApplier {
       const params = { path: { id: this.#agents.get(agentKey(change.agent))! } };
       await this.client.send('PATCH', `/v1/agents/${params.path.id}/status`, json(newValues(change.fields)));
       return;
+    }
+    if (change.action === 'personalAgents') {
+      const setting = newValues(change.fields).personalAgents as ProjectSpec['personalAgents'];
+      const credentialIds = setting?.sharedCredentials.map((name) => this.#sharedCredentials.get(name)!);
+      const personalAgents = credentialIds === undefined ? null : { credentialIds };
+      return this.#update('project', this.#projects.get(change.name)!, { personalAgents });
     }
     if (change.type === 'sharedCredential') return this.#createSharedCredential(change.credential);
     if (change.type === 'account') return this.#createAccount(change.agent, change.account);

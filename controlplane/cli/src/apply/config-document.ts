@@ -27,6 +27,8 @@ export interface AgentSpec extends Fields {
 }
 export interface ProjectSpec extends Fields {
   readonly name: string;
+  /** Whether members may have an agent of their own, with these shared credentials (names); null: they may not. */
+  readonly personalAgents?: { readonly sharedCredentials: readonly string[] } | null;
   readonly agents?: readonly AgentSpec[];
 }
 export interface SharedCredentialSpec {
@@ -127,8 +129,13 @@ export function validateDocument(value: unknown): ConfigDocument {
       if (typeof rule[field] !== 'string') throw usage(`trustRules ${String(rule.name)} has no ${field}`);
     if (rule.conditions === undefined) throw usage(`trustRules ${String(rule.name)} has no conditions`);
   }
-  for (const project of validateRows(document.projects, 'projects', 'name', [...PARENT_FIELDS, 'agents'])) {
+  for (const project of validateRows(document.projects, 'projects', 'name', [
+    ...PARENT_FIELDS,
+    'personalAgents',
+    'agents',
+  ])) {
     const path = `projects ${String(project.name)}`;
+    validatePersonalAgents(project.personalAgents, path);
     assertBudgetsConsistent(project, path);
     for (const agent of validateRows(project.agents, `${path}: agents`, 'name', [
       'status',
@@ -150,6 +157,13 @@ export function validateDocument(value: unknown): ConfigDocument {
     }
   }
   return document as ConfigDocument;
+}
+
+function validatePersonalAgents(value: unknown, path: string): void {
+  if (value === undefined || value === null) return;
+  const { sharedCredentials } = validateObject(value, `${path}: personalAgents`, ['sharedCredentials']);
+  if (!Array.isArray(sharedCredentials) || !sharedCredentials.every((name) => typeof name === 'string'))
+    throw usage(`${path}: personalAgents.sharedCredentials must be a list of names`);
 }
 
 function validateCredentials(credentials: unknown, path: string): void {

@@ -11,7 +11,7 @@ import {
   type Fields,
   TRUST_RULE_FIELDS,
 } from './config-document.js';
-import type { OrgState } from './org-state.js';
+import { isPersonal, namePersonalCredentials, type OrgState } from './org-state.js';
 
 /** Those of {@link exportedBudgetFields}. */
 const BUDGET_FIELDS: readonly string[] = ['budgetCentsMonthly', 'budgetMode', 'budgets'];
@@ -36,29 +36,32 @@ export function exportDocument(
       slug,
       ...pickFields(fields, CUSTOM_PROVIDER_FIELDS),
     })),
-    projects: state.projects.map(({ name, fields, agents }) => ({
+    projects: state.projects.map(({ name, fields, personalAgents, agents }) => ({
       name,
       ...exportedBudgetFields(fields),
-      agents: agents.map((agent) => ({
-        name: agent.name,
-        status: agent.status as 'active',
-        ...pickFields(
-          agent.fields,
-          // A value that follows from the budgets is omitted. As an explicit choice it would stay when they change.
-          agent.fields.onStoreLoss === defaultOnStoreLoss(agent.fields, [fields, state.organization.fields])
-            ? PLAIN_FIELDS.filter((field) => field !== 'onStoreLoss')
-            : PLAIN_FIELDS,
-        ),
-        ...exportedBudgetFields(agent.fields),
-        accounts: agent.accounts.map(({ provider, allowSensitivePaths, allowOpaque, credentialId }) => ({
-          provider,
-          allowSensitivePaths,
-          ...(allowOpaque ? { allowOpaque } : {}),
-          ...(credentialId === null
-            ? { credentials: credentialVariables(agent.slug, provider, required[provider] ?? []) }
-            : { sharedCredential: state.sharedCredentials.find(({ id }) => id === credentialId)!.name }),
+      ...(personalAgents === null ? {} : { personalAgents: namePersonalCredentials(state, personalAgents) }),
+      agents: agents
+        .filter((agent) => !isPersonal(agent))
+        .map((agent) => ({
+          name: agent.name,
+          status: agent.status as 'active',
+          ...pickFields(
+            agent.fields,
+            // A value that follows from the budgets is omitted. As an explicit choice it would stay when they change.
+            agent.fields.onStoreLoss === defaultOnStoreLoss(agent.fields, [fields, state.organization.fields])
+              ? PLAIN_FIELDS.filter((field) => field !== 'onStoreLoss')
+              : PLAIN_FIELDS,
+          ),
+          ...exportedBudgetFields(agent.fields),
+          accounts: agent.accounts.map(({ provider, allowSensitivePaths, allowOpaque, credentialId }) => ({
+            provider,
+            allowSensitivePaths,
+            ...(allowOpaque ? { allowOpaque } : {}),
+            ...(credentialId === null
+              ? { credentials: credentialVariables(agent.slug, provider, required[provider] ?? []) }
+              : { sharedCredential: state.sharedCredentials.find(({ id }) => id === credentialId)!.name }),
+          })),
         })),
-      })),
     })),
     trustRules: state.trustRules.flatMap(({ name, agentId, issuer, fields }) => {
       const project = state.projects.find(({ agents }) => agents.some(({ id }) => id === agentId));

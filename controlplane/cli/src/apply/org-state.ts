@@ -27,10 +27,16 @@ export interface AgentState {
   readonly fields: Fields;
   readonly accounts: readonly AccountState[];
 }
+/** Agents of members are neither exported nor pruned: their owners create them, and the end of a membership ends them. */
+export const isPersonal = ({ fields }: Pick<AgentState, 'fields'>): boolean => fields.ownerUserId !== null;
+
 interface ProjectState {
   readonly id: string;
   readonly name: string;
   readonly fields: Fields;
+  /** Ids of shared credentials; null: members may not have an agent of their own. */
+  readonly personalAgents: { readonly credentialIds: readonly string[] } | null;
+  /** With personal agents ({@link isPersonal}). */
   readonly agents: readonly AgentState[];
 }
 export interface OrgState {
@@ -76,7 +82,8 @@ export async function fetchOrgState(client: Client): Promise<OrgState> {
   const read: ProjectState[] = [];
   for (const { id, name } of projects) {
     const { project } = await client.get('/v1/projects/{id}', { params: { path: { id } } });
-    read.push({ id, name, fields: { ...project }, agents: await fetchAgents(client, id, accounts) });
+    const { personalAgents } = project;
+    read.push({ id, name, fields: { ...project }, personalAgents, agents: await fetchAgents(client, id, accounts) });
   }
   return {
     organization: { id: org.id, slug: org.slug, fields: { ...org } },
@@ -121,3 +128,11 @@ async function fetchAgents(
   }
   return agents;
 }
+
+/** The setting of a project as a document states it: by the names of its shared credentials. */
+export const namePersonalCredentials = (
+  { sharedCredentials }: OrgState,
+  { credentialIds }: { readonly credentialIds: readonly string[] },
+): { readonly sharedCredentials: readonly string[] } => ({
+  sharedCredentials: credentialIds.map((id) => sharedCredentials.find((row) => row.id === id)!.name),
+});

@@ -12,7 +12,7 @@ import type {
   SharedCredentialSpec,
 } from './config-document.js';
 import { AGENT_FIELDS, CUSTOM_PROVIDER_FIELDS, PARENT_FIELDS } from './config-document.js';
-import type { AgentState, OrgState } from './org-state.js';
+import { type AgentState, isPersonal, namePersonalCredentials, type OrgState } from './org-state.js';
 import { findTrustRuleChanges } from './plan-trust-rules.js';
 
 /** Field → [before, after]. */
@@ -31,6 +31,8 @@ export type Change = NamedChange &
     | { readonly action: 'create'; readonly type: 'sharedCredential'; readonly credential: SharedCredentialSpec }
     | { readonly action: 'update'; readonly type: RowType; readonly id: string; readonly fields: Differences }
     | { readonly action: 'status'; readonly type: 'agent'; readonly agent: AgentPath; readonly fields: Differences }
+    /** The values name shared credentials, which may not exist yet. */
+    | { readonly action: 'personalAgents'; readonly type: 'project'; readonly fields: Differences }
     | { readonly action: 'delete'; readonly type: RowType; readonly id: string }
   );
 export type RowType =
@@ -73,7 +75,10 @@ export function planChanges(document: ConfigDocument, state: OrgState, prune: bo
     if (findUnique(state.sharedCredentials, (row) => row.name === name, `shared credential ${name}`) === null)
       upserts.push({ action: 'create', type: 'sharedCredential', name, credential });
   }
-  for (const project of document.projects ?? []) planAgents(project, state, prune, upserts, deletes);
+  for (const project of document.projects ?? []) {
+    upserts.push(...planPersonalAgents(project, state));
+    planAgents(project, state, prune, upserts, deletes);
+  }
   for (const { url, ...wanted } of document.webhooks ?? []) {
     const own = findUnique(state.webhooks, (row) => row.url === url, `webhook ${url}`);
     if (own === null) upserts.push({ action: 'create', type: 'webhook', name: url, fields: { url, ...wanted } });
@@ -116,20 +121,28 @@ function planProject(spec: ProjectSpec, state: OrgState): readonly Change[] {
   return planUpdate('project', name, existing.id, fields, existing.fields);
 }
 
+function planPersonalAgents({ name, personalAgents: wanted }: ProjectSpec, state: OrgState): readonly Change[] {
+  const own = findProject(state, name)?.personalAgents ?? null;
+  const before = own === null ? null : namePersonalCredentials(state, own);
+  if (wanted === undefined || isSameValue(wanted?.sharedCredentials ?? null, before?.sharedCredentials ?? null))
+    return [];
+  return [{ action: 'personalAgents', type: 'project', name, fields: { personalAgents: [before, wanted] } }];
+}
+
 function planAgents(spec: ProjectSpec, state: OrgState, prune: boolean, upserts: Change[], deletes: Change[]): void {
   const { name, agents = [] } = spec;
   const existing = findProject(state, name);
   const parents = [existing?.fields ?? {}, state.organization.fields];
   for (const agent of agents) {
     const present = findUnique(
-      existing?.agents ?? [],
+      (existing?.agents ?? []).filter((row) => !isPersonal(row)),
       (row) => row.name === agent.name,
       `agent ${agent.name} in ${name}`,
     );
     planAgent(name, keepDefaultOnStoreLoss(agent, present, parents), present, prune, upserts, deletes);
   }
   if (!prune || spec.agents === undefined) return;
-  for (const { id, name: agent } of existing?.agents ?? []) {
+  for (const { id, name: agent } of (existing?.agents ?? []).filter((row) => !isPersonal(row))) {
     if (!agents.some((wanted) => wanted.name === agent))
       deletes.push({ action: 'delete', type: 'agent', name: agent, id });
   }

@@ -5,7 +5,7 @@
 import type { Client } from '@acg/client/typed-api-client-throwing-errors';
 import { Ajv2020 as Ajv, type ErrorObject } from 'ajv/dist/2020.js';
 import { usage } from '../terminal/cli-error.js';
-import type { CredentialSources, Fields } from './config-document.js';
+import type { CredentialSources, Fields, ProjectSpec } from './config-document.js';
 import { newValues } from './new-values.js';
 import type { OrgState } from './org-state.js';
 import type { Change, RowType } from './plan-changes.js';
@@ -48,7 +48,12 @@ export async function validateChanges(client: Client, changes: readonly Change[]
     if (change.action === 'create' && change.type === 'agent') agents.add(`${change.project} / ${change.name}`);
   for (const change of changes) {
     if (change.action === 'delete') continue;
-    if (change.action === 'status') check('AgentStatusInput', change, newValues(change.fields));
+    if (change.action === 'personalAgents') {
+      const setting = newValues(change.fields).personalAgents as ProjectSpec['personalAgents'];
+      const missing = setting?.sharedCredentials.find((name) => !shared.has(name));
+      if (missing !== undefined)
+        throw usage(`${change.name}: there is no shared credential ${missing}`, 'acg credentials ls');
+    } else if (change.action === 'status') check('AgentStatusInput', change, newValues(change.fields));
     else if (change.action === 'update')
       check(UPDATE_SCHEMAS[change.type as keyof typeof UPDATE_SCHEMAS], change, newValues(change.fields));
     else if (change.type === 'trustRule') {

@@ -93,11 +93,11 @@ function summarize(changes: readonly Change[]): string {
   return ['+', '~', '-'].map((mark) => `${mark}${count(mark)}`).join(' ');
 }
 
-const MARKS = { create: '+', update: '~', status: '~', delete: '-' } as const;
+const MARKS = { create: '+', update: '~', status: '~', personalAgents: '~', delete: '-' } as const;
 
 function formatChange(change: Change): readonly string[] {
   const head = `${MARKS[change.action]} ${change.type} ${change.name}`;
-  if (change.action === 'update' || change.action === 'status') {
+  if (change.action === 'update' || change.action === 'status' || change.action === 'personalAgents') {
     const differences = Object.entries(change.fields);
     return [head, ...differences.flatMap(([name, [before, after]]) => formatDifference(name, before, after))];
   }
@@ -137,7 +137,7 @@ const toJsonText = (value: unknown): string => JSON.stringify(value) ?? '–';
 
 /** Omits the credentials of an account. */
 const summarizeChange = (change: Change) => ({
-  action: change.action === 'status' ? 'update' : change.action,
+  action: change.action === 'status' || change.action === 'personalAgents' ? 'update' : change.action,
   type: change.type,
   name: change.name,
   fields: 'fields' in change ? change.fields : {},

@@ -28,6 +28,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   init: ['acg init --agent support-bot'],
   run: [
     'acg run --agent support-bot -- python agent.py',
+    'acg run --personal -- claude',
     'acg run --agent support-bot --mcp-client claude-code -- claude',
     "acg run --agent support-bot --ttl 1h --shell 'curl $OPENAI_BASE_URL/models'",
     'acg run --agent support-bot --budget 2.50 --for 30m --label nightly -- python agent.py',
@@ -111,8 +112,14 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'projects ls': ['acg projects ls'],
   'projects get': ['acg projects get default'],
   'projects create': ['acg projects create Crawlers'],
-  'projects set': ['acg projects set crawlers --budget 100'],
+  'projects set': [
+    'acg projects set crawlers --budget 100',
+    "acg projects set research --personal-agents 'Anthropic of the team'",
+  ],
   'projects rm': ['acg projects rm crawlers'],
+  'personal-agents ls': ['acg personal-agents ls'],
+  'personal-agents create-key': ['acg personal-agents create-key laptop --project research --ttl 8h'],
+  'personal-agents revoke-key': ['acg personal-agents revoke-key 01a1ff06-1170-7c44-b2d8-6e3b9a51c705'],
   'members ls': ['acg members ls'],
   'members invite': ['acg members invite new@example.com --role viewer'],
   'members resend': ['acg members resend new@example.com'],

@@ -124,6 +124,11 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
     summary: 'manage projects',
     load: async () => (await import('./resources/projects.js')).registerProjectCommands,
   },
+  'personal-agents': {
+    topic: 'Agents and credentials',
+    summary: 'your own agents, in projects that allow them',
+    load: async () => (await import('./resources/personal-agents.js')).registerPersonalAgentCommands,
+  },
   members: {
     topic: 'Organization',
     summary: 'manage members and invitations',

@@ -1,6 +1,7 @@
 /** Provides the gateway token of a run: an existing one, else one that is created for the run and revoked after it. */
 import { hostname } from 'node:os';
 import { findAgent, requireAgentName } from '../api/find-agent.js';
+import { findPersonalAgentProject, listPersonalAgents } from '../api/find-personal-agent.js';
 import { createApiClient } from '../invocation/api-client-with-timeout-and-retry.js';
 import { endRunAsAgent, GATEWAY_TOKEN, startRunAsAgent } from '../invocation/data-plane-client.js';
 import type { Invocation } from '../invocation/invocation.js';
@@ -14,6 +15,8 @@ export interface GatewayToken {
   readonly keyId: string | null;
   /** The token is that of a run, which ends with the program. */
   readonly isRun?: true;
+  /** The token is that of the user's own agent. */
+  readonly isPersonal?: true;
   /** Id of the agent that the token must belong to; null for any agent. */
   readonly agentId: string | null;
 }
@@ -27,6 +30,8 @@ export interface RunBudget {
 
 interface TokenOptions {
   readonly agent: string | undefined;
+  /** The user's own agent, whatever the settings name. */
+  readonly personal?: boolean | undefined;
   readonly ttlMs: number;
   /** Null: the program gets a gateway token without a budget of its own. */
   readonly budget?: RunBudget | null;
@@ -41,10 +46,15 @@ const REVOKE_TIMEOUT_MS = 10_000;
  */
 export async function withGatewayToken<T>(
   run: Invocation,
-  { agent, ttlMs, budget = null }: TokenOptions,
+  { agent, personal = false, ttlMs, budget = null }: TokenOptions,
   work: (token: GatewayToken) => Promise<T>,
 ): Promise<T> {
-  const token = await (budget === null ? obtainGatewayToken(run, agent, ttlMs) : startRun(run, agent, ttlMs, budget));
+  if (personal && agent !== undefined) throw usage('--personal and --agent exclude each other');
+  if (personal && budget !== null)
+    throw usage('--personal and --budget exclude each other', 'start the run inside: acg run --budget');
+  const token = await (budget === null
+    ? obtainGatewayToken(run, agent, personal, ttlMs)
+    : startRun(run, agent, ttlMs, budget));
   try {
     return await work(token);
   } catch (error) {
@@ -55,17 +65,27 @@ export async function withGatewayToken<T>(
   }
 }
 
-async function obtainGatewayToken(run: Invocation, agent: string | undefined, ttlMs: number): Promise<GatewayToken> {
+async function obtainGatewayToken(
+  run: Invocation,
+  agent: string | undefined,
+  personal: boolean,
+  ttlMs: number,
+): Promise<GatewayToken> {
   const given = run.terminal.env.ACG_GATEWAY_TOKEN;
   if (given !== undefined && given !== '') {
     if (!GATEWAY_TOKEN.test(given)) throw usage('ACG_GATEWAY_TOKEN is no gateway token');
     return { token: given, source: 'environment', keyId: null, agentId: null };
   }
+  if (personal || (!isAgentNamed(run, agent) && (await listPersonalAgents(run).catch(() => [])).length > 0))
+    return mintPersonalToken(run, (await findPersonalAgentProject(run)).projectId, ttlMs);
   const { id } = await findAgent(run, requireAgentName(run, agent));
   const saved = run.profiles.readCredentials().gatewayTokens[run.settings.profile]?.[id];
   if (saved !== undefined) return { ...saved, source: 'saved', agentId: id };
   return mintGatewayToken(run, id, ttlMs);
 }
+
+const isAgentNamed = (run: Invocation, agent: string | undefined): boolean =>
+  (agent ?? run.settings.agent ?? '') !== '';
 
 /** Starts a run; with a token from the environment, a sub-run of its run or a run of its agent. */
 async function startRun(
@@ -87,26 +107,48 @@ async function startRun(
   return { token: started.secretKey, source: 'minted', keyId: started.run.id, agentId: id, isRun: true };
 }
 
+const nameOfRun = (): string => `acg run on ${hostname().replaceAll(/[^\w.-]/g, '-') || 'unknown'}`.slice(0, 200);
+
+/** A token of the user's own agent, which the first one creates. */
+async function mintPersonalToken(run: Invocation, projectId: string, ttlMs: number): Promise<GatewayToken> {
+  const client = await run.getClient();
+  const body = { projectId, name: nameOfRun(), lifetimeSeconds: Math.ceil(ttlMs / 1_000) };
+  const { agent, key, secretKey } = await client.post('/v1/personal-agents/keys', { body });
+  return { token: secretKey, source: 'minted', keyId: key.id, agentId: agent.id, isPersonal: true };
+}
+
 async function mintGatewayToken(run: Invocation, agentId: string, ttlMs: number): Promise<GatewayToken> {
   const client = await run.getClient();
-  const name = `acg run on ${hostname().replaceAll(/[^\w.-]/g, '-') || 'unknown'}`.slice(0, 200);
   const expiresAt = new Date(Date.now() + ttlMs).toISOString();
   const answer = await client
-    .post('/v1/api-keys', { body: { name, scope: 'agent', agentId, expiresAt } })
-    .catch((error: unknown) => {
+    .post('/v1/api-keys', { body: { name: nameOfRun(), scope: 'agent', agentId, expiresAt } })
+    .catch(async (error: unknown) => {
       const failure = toCliError(error);
       if (failure.exitCode !== EXIT_CODES.forbidden) throw failure;
+      const own = (await listPersonalAgents(run).catch(() => [])).find((row) => row.agent?.id === agentId);
+      if (own !== undefined) return own;
       throw new CliError(EXIT_CODES.forbidden, 'your role cannot create gateway tokens', {
         hint: 'ask an admin for one, and put it into ACG_GATEWAY_TOKEN',
       });
     });
+  if ('projectId' in answer) return mintPersonalToken(run, answer.projectId, ttlMs);
   return { token: answer.secretKey, source: 'minted', keyId: answer.key.id, agentId };
 }
+
+/** The command that ends a minted token; its id follows. */
+export const revokeCommand = ({
+  isRun,
+  isPersonal,
+}: {
+  readonly isRun?: true | undefined;
+  readonly isPersonal?: true | undefined;
+}): string =>
+  isRun === true ? 'acg runs end' : isPersonal === true ? 'acg personal-agents revoke-key' : 'acg keys revoke';
 
 /** Revokes a token that was created for a run. A failure is reported; the token then expires on its own. */
 export async function revokeMintedToken(
   run: Invocation,
-  { source, keyId, isRun, token, agentId }: GatewayToken,
+  { source, keyId, isRun, isPersonal, token, agentId }: GatewayToken,
   gatewayUrl: string,
 ): Promise<void> {
   if (source !== 'minted' || keyId === null) return;
@@ -114,13 +156,14 @@ export async function revokeMintedToken(
     // Started with a gateway token: there may be no session.
     if (isRun === true && agentId === null) return await endRunAsAgent(gatewayUrl, token, keyId);
     const client = createApiClient({ url: run.settings.url, token: run.token, timeoutMs: REVOKE_TIMEOUT_MS });
-    const path = isRun === true ? '/v1/runs/{id}' : '/v1/api-keys/{id}';
+    const path =
+      isRun === true ? '/v1/runs/{id}' : isPersonal === true ? '/v1/personal-agents/keys/{id}' : '/v1/api-keys/{id}';
     await client.delete(path, { params: { path: { id: keyId } } });
   } catch (error) {
     const failure = toCliError(error);
     if (failure.exitCode === EXIT_CODES.notFound) return; // already revoked
     run.printNote(
-      `acg: the token could not be revoked (${failure.message}): acg ${isRun === true ? 'runs end' : 'keys revoke'} ${keyId}`,
+      `acg: the token could not be revoked (${failure.message}): ${revokeCommand({ isRun, isPersonal })} ${keyId}`,
     );
   }
 }

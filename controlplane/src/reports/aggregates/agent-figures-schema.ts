@@ -48,6 +48,11 @@ const limits = pickLimitsShownInLists(
     [name in LimitName]: name extends DefaultedLimitName ? typeof Count : typeof CountOrNull;
   },
 );
+const OwnerUserId = Type.Unsafe<string | null>({
+  type: ['string', 'null'],
+  format: 'uuid',
+  description: 'The member whose personal agent this is; null: an agent of the organization.',
+});
 export const AgentFigures = Type.Object({
   id: Uuid,
   name: Type.String(),
@@ -55,6 +60,7 @@ export const AgentFigures = Type.Object({
   status: Status,
   projectId: Uuid,
   projectName: Type.String(),
+  ownerUserId: OwnerUserId,
   ...limits,
   usageThresholds: Type.Array(Count, { description: 'Percentages of the monthly budget at which alerts are sent.' }),
   createdAt: Timestamp,

@@ -32,6 +32,7 @@ export interface ListedAgent extends ConfiguredLimits {
   readonly status: AgentFigures['status'];
   readonly projectId: string;
   readonly projectName: string;
+  readonly ownerUserId: string | null;
   readonly usageThresholds: readonly number[];
   readonly createdAt: Date;
   /** Spend of the month as decimal text, because it may exceed 2^53. */
@@ -53,7 +54,7 @@ export async function listAgentsByFigure(
   const direction = query.order === 'asc' ? tx`asc` : tx`desc`;
   const rows = await tx<ListedAgent[]>`
     select a.*, p.name as "projectName", coalesce(m.spent_nanos, 0)::text as "monthNanos", l.at as "lastCallAt"
-      from (select a.id, a.name, a.slug, a.status, a.project_id as "projectId", a.created_at as "createdAt",
+      from (select a.id, a.name, a.slug, a.status, a.project_id as "projectId", a.owner_user_id as "ownerUserId", a.created_at as "createdAt",
                    a.usage_thresholds as "usageThresholds",
                    ${limitColumns(tx)}, ${ZERO_WHEN_MISSING.has(query.sort) ? tx`coalesce(k.key, 0)` : tx`k.key`} as key
               from agents a ${sortKeyJoin(tx, query)} where ${where}

@@ -72,6 +72,7 @@ function presentAgentFigures(
     status: agent.status,
     projectId: agent.projectId,
     projectName: agent.projectName,
+    ownerUserId: agent.ownerUserId,
     ...limits,
     usageThresholds: [...agent.usageThresholds],
     createdAt: createdAt.toISOString(),

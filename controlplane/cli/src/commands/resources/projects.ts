@@ -1,7 +1,8 @@
 /** `acg projects`: manages projects. */
-import { findProjectId } from '../../api/find-by-name.js';
-import { parsedOrNoneField, textField } from '../../options/field.js';
-import { parseDollarsAsCents } from '../../options/page-options-and-value-parsers.js';
+import { fetchAllRows } from '../../api/call-api-operation.js';
+import { findProjectId, selectByName } from '../../api/find-by-name.js';
+import { type Field, mapField, parsedOrNoneField, textField } from '../../options/field.js';
+import { parseDollarsAsCents, parseList } from '../../options/page-options-and-value-parsers.js';
 import { formatCents, formatDay } from '../../terminal/format-numbers-and-times.js';
 import type { Target } from '../descriptors/operation-target-from-arguments.js';
 import { listCommand } from '../descriptors/register-list-commands.js';
@@ -12,6 +13,23 @@ const PROJECT: Target = {
   find: async (run, text) => ({ id: await findProjectId(await run.getClient(), text) }),
 };
 const formatBudget = (cents: number | null): string => (cents === null ? '–' : formatCents(cents));
+
+/** Names of shared credentials → the setting; an empty list allows agents without accounts. */
+const personalAgentsField: Field<{ credentialIds: string[] } | null> = mapField(
+  parsedOrNoneField(
+    '--personal-agents <credentials>',
+    "allow agents of members, with these shared credentials (names, e.g. OpenAI,Groq; '' for none of them); none ends them",
+    (text) => (text === '' ? [] : parseList(text)),
+  ),
+  async (names, run) => {
+    if (names === null) return null;
+    const known =
+      names.length === 0 ? [] : await fetchAllRows(await run.getClient(), 'GET /v1/credentials', 'credentials');
+    return {
+      credentialIds: names.map((name) => selectByName(known, name, 'shared credential', 'acg credentials ls').id),
+    };
+  },
+);
 
 export const registerProjectCommands = commandGroup(
   listCommand({
@@ -31,8 +49,15 @@ export const registerProjectCommands = commandGroup(
     description: 'show a project',
     operation: 'GET /v1/projects/{id}',
     target: PROJECT,
-    print: (run, { project: { slug, name, id, budgetCentsMonthly, createdAt } }) =>
-      run.printFields({ project: slug, name, id, budget: formatBudget(budgetCentsMonthly), created: createdAt }),
+    print: (run, { project: { slug, name, id, budgetCentsMonthly, personalAgents, createdAt } }) =>
+      run.printFields({
+        project: slug,
+        name,
+        id,
+        budget: formatBudget(budgetCentsMonthly),
+        'personal agents': personalAgents === null ? 'not allowed' : 'allowed',
+        created: createdAt,
+      }),
   }),
   operationCommand({
     name: 'create',
@@ -53,6 +78,7 @@ export const registerProjectCommands = commandGroup(
         'US dollars per month for all agents of the project, or none',
         parseDollarsAsCents,
       ),
+      personalAgents: personalAgentsField,
     },
     print: (run, { project }) => run.printSuccess(project.slug),
   }),

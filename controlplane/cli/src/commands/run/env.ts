@@ -7,7 +7,7 @@ import { resolveGatewayUrl } from '../../invocation/data-plane-client.js';
 import type { ProgramInterface } from '../../invocation/program-interface-for-commands.js';
 import { parseDuration } from '../../options/parse-duration.js';
 import { ENV_FORMATS, type EnvFormat, formatVariables } from '../../run/format-variables.js';
-import { revokeMintedToken, withGatewayToken } from '../../run/gateway-token.js';
+import { revokeCommand, revokeMintedToken, withGatewayToken } from '../../run/gateway-token.js';
 import { prepareRun } from '../../run/prepare-run.js';
 import { formatDuration } from '../../terminal/format-numbers-and-times.js';
 import { addRunOptions, type RunOptions } from './run.js';
@@ -19,13 +19,17 @@ export function registerEnvCommand(command: Command, { begin }: ProgramInterface
       const run = begin();
       const ttlMs = parseDuration(options.ttl, '--ttl');
       const gatewayUrl = await resolveGatewayUrl(run);
-      const { token, plan } = await withGatewayToken(run, { agent: options.agent, ttlMs }, async (candidate) => ({
-        token: candidate,
-        plan: await prepareRun(run, options, { token: candidate, gatewayUrl }).catch(async (error: unknown) => {
-          await revokeMintedToken(run, candidate, gatewayUrl);
-          throw error;
+      const { token, plan } = await withGatewayToken(
+        run,
+        { agent: options.agent, personal: options.personal, ttlMs },
+        async (candidate) => ({
+          token: candidate,
+          plan: await prepareRun(run, options, { token: candidate, gatewayUrl }).catch(async (error: unknown) => {
+            await revokeMintedToken(run, candidate, gatewayUrl);
+            throw error;
+          }),
         }),
-      }));
+      );
       const { added, removed, remarks } = plan;
       const { format } = options;
       if (run.isJson || format === 'json')
@@ -34,7 +38,7 @@ export function registerEnvCommand(command: Command, { begin }: ProgramInterface
         );
       else run.printLine(formatVariables({ added, removed }, format));
       if (token.source === 'minted')
-        run.printNote(`a token for ${formatDuration(ttlMs)}; end it: acg keys revoke ${token.keyId}`);
+        run.printNote(`a token for ${formatDuration(ttlMs)}; end it: ${revokeCommand(token)} ${token.keyId}`);
       for (const remark of remarks) run.printNote(remark);
     });
 }

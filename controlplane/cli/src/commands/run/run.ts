@@ -24,6 +24,7 @@ import { listMcpServers, writeMcpConfigOfRun } from './mcp-config.js';
 
 export interface RunOptions extends RunPlanOptions, TrustRuleOptions {
   readonly ttl: string;
+  readonly personal?: true;
   readonly budget?: number;
   readonly for?: string;
   readonly label?: string;
@@ -41,6 +42,7 @@ function appendVariable(text: string, before: readonly (readonly [string, string
 export const addRunOptions = (command: Command): Command =>
   command
     .option('--agent <agent>', 'name, slug or id (ACG_AGENT)')
+    .option('--personal', 'your own agent, in the project that allows one; without an agent this is the default')
     .option('--ttl <span>', 'how long a token made for this lives at most', '12h')
     .option('--providers <slugs>', 'only these of its providers, e.g. openai,s3', parseList)
     .option('--set <name=value>', 'one more variable; repeatable', appendVariable)
@@ -49,7 +51,7 @@ export const addRunOptions = (command: Command): Command =>
 export function registerRunCommand(command: Command, { begin, setExitCode: exit }: ProgramInterface): void {
   addRunOptions(command)
     .argument('[command...]', 'after --')
-    .usage('--agent <agent> [options] -- <command> [arguments…]')
+    .usage('[--agent <agent> | --personal] [options] -- <command> [arguments…]')
     .option('--budget <usd>', 'what the program may spend: it gets a run with this hard budget', parseDollarsAsCents)
     .option('--for <span>', 'with --budget: how long the run lasts at most, 1m to 30d; --ttl, if left out')
     .option('--label <text>', 'with --budget: what the run is for')
@@ -103,7 +105,7 @@ async function withRevokedToken(
   signals: SignalForwarder,
   work: (token: GatewayToken) => Promise<number>,
 ): Promise<number> {
-  const { agent, trustRule } = options;
+  const { agent, personal, trustRule } = options;
   if (trustRule !== undefined) {
     if (budget !== null)
       throw usage('--budget and --trust-rule exclude each other', 'start the run inside: acg run --budget');
@@ -117,7 +119,7 @@ async function withRevokedToken(
   }
   if (options.tokenFile !== undefined || options.audience !== undefined)
     throw usage('--token-file and --audience need --trust-rule');
-  return withGatewayToken(run, { agent, ttlMs, budget }, async (token) => {
+  return withGatewayToken(run, { agent, personal, ttlMs, budget }, async (token) => {
     try {
       return signals.receivedSignal === null ? await work(token) : signalExitCode(signals.receivedSignal);
     } finally {

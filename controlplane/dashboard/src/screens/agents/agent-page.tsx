@@ -3,6 +3,7 @@ import { Anchor, Group, Skeleton, Stack, Tabs, Text } from '@mantine/core';
 import { Link, useLocation, useParams } from 'wouter';
 import { InlineCopy } from '../../components/buttons/inline-copy.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
+import { StatusBadge } from '../../components/feedback/status-badge.js';
 import { lazyComponent } from '../../components/layout/lazy-component-no-suspense-delay.js';
 import { PageHeader } from '../../components/layout/page-header.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
@@ -102,6 +103,7 @@ function AgentTabs({ agent }: { readonly agent: Agent }) {
         description={
           <Group component="span" gap="md">
             <AgentStatusBadge status={agent.status} />
+            {agent.ownerUserId !== null && <StatusBadge tone="neutral">Personal agent</StatusBadge>}
             <ProjectName id={agent.projectId} />
             <InlineCopy value={agent.slug} what="slug" />
             <InlineCopy value={agent.id} what="agent id" />

@@ -180,11 +180,11 @@ const agentColumns = (period: string): readonly Column<AgentRow>[] => [
   {
     header: 'Agent',
     sortKey: 'name',
-    cell: ({ name, projectName }) => (
+    cell: ({ name, projectName, ownerUserId }) => (
       <span className="acg-name">
         {name}
         <Text size="xs" c="dimmed" span display="block">
-          {projectName}
+          {ownerUserId === null ? projectName : `${projectName} · personal`}
         </Text>
       </span>
     ),

@@ -1,0 +1,74 @@
+/** Whether members may have an agent of their own in the project, and which shared credentials these agents use. */
+import { Card, Checkbox, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
+import { ErrorAlert } from '../../components/feedback/error-alert.js';
+import { showToast } from '../../components/feedback/toast.js';
+import { Form } from '../../components/forms/form-with-server-errors.js';
+import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
+import { useSharedCredentials } from '../../resources/shared-credential-hooks.js';
+
+type PersonalAgents = { credentialIds: string[] } | null;
+
+interface PersonalAgentsSectionProps {
+  readonly projectId: string;
+  readonly setting: PersonalAgents;
+  readonly save: (personalAgents: PersonalAgents) => Promise<unknown>;
+}
+
+const CREDENTIALS_LISTED = 100;
+const LABELS = { personalAgents: 'Credentials' };
+
+export function PersonalAgentsSection({ projectId, setting, save }: PersonalAgentsSectionProps) {
+  const [allowed, setAllowed] = useState(setting !== null);
+  const [credentialIds, setCredentialIds] = useState<string[]>(setting?.credentialIds ?? []);
+  const credentials = useSharedCredentials(1, CREDENTIALS_LISTED);
+  const change = useMutation({
+    mutationFn: () => save(allowed ? { credentialIds } : null),
+    onSuccess: () => showToast('Agents of members saved'),
+  });
+  const errors = formErrors(change.error, LABELS);
+  const usable = credentials.data?.credentials.filter((one) => one.projectId === null || one.projectId === projectId);
+  return (
+    <Card component="section" aria-label="Agents of members" maw={760}>
+      <Title order={2}>Agents of members</Title>
+      <Text size="sm" c="dimmed" mb="md">
+        A member then gets one agent with the defaults of this project by “acg login” and “acg run --personal”. It ends
+        with the membership, and when you switch this off.
+      </Text>
+      <Form errors={errors} onSubmit={() => change.mutate()}>
+        <Stack gap="md">
+          <Checkbox
+            label="Members may have an agent of their own"
+            checked={allowed}
+            onChange={(event) => setAllowed(event.currentTarget.checked)}
+          />
+          {credentials.error !== null && <ErrorAlert error={credentials.error} onRetry={credentials.refetch} />}
+          {usable === undefined ? (
+            credentials.error === null && <Skeleton h={40} />
+          ) : (
+            <Checkbox.Group
+              label="Shared credentials"
+              description="These agents get an account for each, one per provider."
+              value={credentialIds}
+              onChange={setCredentialIds}
+            >
+              <Stack gap="xs" mt="xs">
+                {usable.map(({ id, name, providerSlug }) => (
+                  <Checkbox key={id} value={id} label={`${name} (${providerSlug})`} disabled={!allowed} />
+                ))}
+                {usable.length === 0 && <Text size="sm">No shared credential yet: add one under Providers.</Text>}
+              </Stack>
+            </Checkbox.Group>
+          )}
+        </Stack>
+        <Group justify="flex-end" mt="md">
+          <RoleGuardedButton requiredRole="admin" type="submit" loading={change.isPending}>
+            Save agents of members
+          </RoleGuardedButton>
+        </Group>
+      </Form>
+    </Card>
+  );
+}

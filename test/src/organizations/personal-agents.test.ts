@@ -1,0 +1,210 @@
+/** Personal agents: who gets one, what it may use, and what ends it. */
+import { erasePerson } from '@acg/controlplane/erase-person/erase-person';
+import { expect, test } from 'vitest';
+import { type Member, useControlPlane } from '../fixtures/control-plane.js';
+
+const plane = useControlPlane();
+const sql = () => plane().database.sql;
+
+const shared = async (owner: Member, name: string, providerSlug: string, projectId?: string): Promise<string> => {
+  const body = { name, providerSlug, credentials: { apiKey: 'sk-example-example-example' }, projectId };
+  return (await owner.call('POST', '/v1/credentials', body)).body.credential.id;
+};
+
+async function setUp() {
+  const owner = await plane().createMember('owner');
+  const member = await plane().createMember('member', owner.orgId);
+  await sql()`update users set name = 'Ada Lovelace' where id = ${member.userId}`;
+  const projectId: string = (await owner.call('POST', '/v1/projects', { name: 'Own agents' })).body.project.id;
+  const credentialId = await shared(owner, 'OpenAI of the team', 'openai', projectId);
+  const path = `/v1/projects/${projectId}`;
+  const personalAgents = { credentialIds: [credentialId] };
+  const allowed = await owner.call('PATCH', path, { personalAgents, agentDefaults: { rpmLimit: 7 } });
+  expect(allowed.body.project.personalAgents).toEqual(personalAgents);
+  const createKey = (caller = member, body = {}) =>
+    caller.call('POST', '/v1/personal-agents/keys', { projectId, name: 'laptop', ...body });
+  return { owner, member, projectId, credentialId, path, personalAgents, createKey };
+}
+
+const openKeys = async (agentId: string): Promise<number> =>
+  (await sql()`select 1 from api_keys where agent_id = ${agentId} and revoked_at is null`).length;
+
+const sessionsEnded = (agentId: string) => sql()`
+  select 1 from invalidations where kind = 'agent' and id = ${agentId} and ends_sessions`;
+
+test('a member gets one agent, named after the member, with the limits and credentials of the project', async () => {
+  const { owner, member, projectId, createKey, credentialId } = await setUp();
+  const before = await member.call('GET', '/v1/personal-agents');
+  expect(before.body).toMatchObject({
+    total: 1,
+    personalAgents: [{ projectId, projectName: 'Own agents', agent: null }],
+  });
+  const [first, second] = [await createKey(), await createKey(member, { lifetimeSeconds: 60 })];
+  expect(first.status).toBe(201);
+  expect(first.body).toMatchObject({ agent: { name: 'Ada Lovelace', slug: 'ada-lovelace', status: 'active' } });
+  expect(first.body.secretKey).toMatch(/^acg_[0-9a-f]{64}$/);
+  expect(second.body.agent).toEqual(first.body.agent);
+  expect(Date.parse(second.body.key.expiresAt)).toBeLessThan(Date.now() + 61_000);
+  const agentId = first.body.agent.id;
+  const { agent } = (await owner.call('GET', `/v1/agents/${agentId}`)).body;
+  expect(agent).toMatchObject({ rpmLimit: 7, ownerUserId: member.userId, projectId });
+  const listed = await owner.call('GET', `/v1/agents?projectId=${projectId}`);
+  expect(listed.body.agents).toMatchObject([{ id: agentId, ownerUserId: member.userId }]);
+  const figures = await owner.call('GET', `/v1/usage/agents?projectId=${projectId}`);
+  expect(figures.body.agents).toMatchObject([{ id: agentId, ownerUserId: member.userId }]);
+  const accounts = await owner.call('GET', `/v1/providers/accounts?agentId=${agentId}`);
+  expect(accounts.body.accounts).toMatchObject([{ providerSlug: 'openai', credentialId }]);
+  const entries = await sql()`
+    select action, actor_user_id as actor, changes -> 'ownerUserId' as owner from audit_entries
+     where org_id = ${owner.orgId} and target_id = ${agentId}`;
+  expect(entries).toEqual([{ action: 'agent.create', actor: member.userId, owner: [null, member.userId] }]);
+  const after = await member.call('GET', '/v1/personal-agents');
+  expect(after.body.personalAgents[0].agent).toEqual(first.body.agent);
+  // Another member gets another agent, and does not see this one as the own.
+  const colleague = await plane().createMember('member', owner.orgId);
+  expect((await colleague.call('GET', '/v1/personal-agents')).body.personalAgents[0].agent).toBeNull();
+  expect((await createKey(colleague)).body.agent.id).not.toBe(agentId);
+});
+
+test('two first keys at the same time create one agent', async () => {
+  const { createKey } = await setUp();
+  const replies = await Promise.all([createKey(), createKey(), createKey()]);
+  expect(replies.map(({ status }) => status)).toEqual([201, 201, 201]);
+  expect(new Set(replies.map(({ body }) => body.agent.id)).size).toBe(1);
+});
+
+test('members cannot widen their agent, viewers and management tokens get none, and one project does not open another', async () => {
+  const { owner, member, createKey } = await setUp();
+  const { agent, key } = (await createKey()).body;
+  expect((await member.call('PATCH', `/v1/agents/${agent.id}`, { rpmLimit: 1_000 })).status).toBe(403);
+  expect((await owner.call('PATCH', `/v1/agents/${agent.id}`, { rpmLimit: 9 })).status).toBe(200);
+  const viewer = await plane().createMember('viewer', owner.orgId);
+  expect((await createKey(viewer)).status).toBe(403);
+  const closed = (await owner.call('POST', '/v1/projects', { name: 'Closed' })).body.project.id;
+  const denied = await member.call('POST', '/v1/personal-agents/keys', { projectId: closed, name: 'x' });
+  expect([denied.status, denied.body.error]).toEqual([403, expect.stringContaining('does not allow personal agents')]);
+  const stranger = await plane().createMember('owner');
+  expect((await createKey(stranger)).status).toBe(404);
+  // A colleague, an admin too, does not revoke the key through this route.
+  for (const other of [owner, stranger])
+    expect((await other.call('DELETE', `/v1/personal-agents/keys/${key.id}`)).status).toBe(404);
+  expect((await member.call('DELETE', `/v1/personal-agents/keys/${key.id}`)).status).toBe(200);
+  expect((await member.call('DELETE', `/v1/personal-agents/keys/${key.id}`)).status).toBe(404);
+  expect(await openKeys(agent.id)).toBe(0);
+  expect((await createKey(member, { lifetimeSeconds: 2_592_001 })).status).toBe(400);
+});
+
+test('an agent has at most 20 valid keys', async () => {
+  const { createKey } = await setUp();
+  for (let at = 0; at < 20; at++) expect((await createKey()).status).toBe(201);
+  const refused = await createKey();
+  expect([refused.status, refused.body.error]).toEqual([409, expect.stringContaining('20 valid keys')]);
+});
+
+test('the setting accepts shared credentials that the project may use, one per provider', async () => {
+  const { owner, path, credentialId, projectId } = await setUp();
+  const elsewhere = (await owner.call('POST', '/v1/projects', { name: 'Elsewhere' })).body.project.id;
+  const foreign = await shared(await plane().createMember('owner'), 'Foreign', 'groq');
+  const second = await shared(owner, 'Second', 'openai');
+  for (const [ids, text] of [
+    [
+      [await shared(owner, 'Other project', 'groq', elsewhere)],
+      'must be a shared credential that this project may use',
+    ],
+    [[foreign], 'must be a shared credential that this project may use'],
+    [[credentialId, second], 'two are of openai'],
+  ] as const) {
+    const { status, body } = await owner.call('PATCH', path, { personalAgents: { credentialIds: ids } });
+    expect([status, body.error]).toEqual([400, expect.stringContaining(text)]);
+  }
+  const groq = await shared(owner, 'Groq', 'groq');
+  await owner.call('PATCH', path, { personalAgents: { credentialIds: [credentialId, groq] } });
+  await sql()`delete from credentials where id = ${groq}`;
+  const read = await owner.call('GET', `/v1/projects/${projectId}`);
+  expect(read.body.project.personalAgents).toEqual({ credentialIds: [credentialId] });
+});
+
+test('accounts follow the setting: a new credential with the next key, a removed one at once', async () => {
+  const { owner, path, credentialId, createKey } = await setUp();
+  const { agent } = (await createKey()).body;
+  const groq = await shared(owner, 'Groq', 'groq');
+  await owner.call('PATCH', path, { personalAgents: { credentialIds: [credentialId, groq] } });
+  await createKey();
+  const providers = async () =>
+    (await owner.call('GET', `/v1/providers/accounts?agentId=${agent.id}`)).body.accounts
+      .map(({ providerSlug }: { providerSlug: string }) => providerSlug)
+      .sort();
+  expect(await providers()).toEqual(['groq', 'openai']);
+  await owner.call('PATCH', path, { personalAgents: { credentialIds: [groq] } });
+  expect(await providers()).toEqual(['groq']);
+});
+
+test('switching the setting off ends agents, keys and runs; switching it on lets the owner restore the agent', async () => {
+  const { owner, member, path, personalAgents, createKey } = await setUp();
+  const { agent } = (await createKey()).body;
+  const run = { agentId: agent.id, budgetCents: 100, expiresIn: 600 };
+  expect((await owner.call('POST', '/v1/runs', run)).status).toBe(201);
+  expect((await owner.call('PATCH', path, { personalAgents: null })).body.project.personalAgents).toBeNull();
+  expect((await owner.call('GET', `/v1/agents/${agent.id}`)).body.agent.status).toBe('revoked');
+  expect(await openKeys(agent.id)).toBe(0);
+  expect(await sql()`select 1 from runs where agent_id = ${agent.id} and ended_at is null`).toHaveLength(0);
+  expect(await sessionsEnded(agent.id)).toHaveLength(1);
+  expect((await owner.call('GET', `/v1/providers/accounts?agentId=${agent.id}`)).body.total).toBe(0);
+  expect((await createKey()).status).toBe(403);
+  await owner.call('PATCH', path, { personalAgents });
+  expect((await createKey()).body.agent).toEqual({ ...agent, status: 'active' });
+  const changes = await sql()`
+    select changes, actor_user_id as actor from audit_entries where action = 'agent.set_status' and target_id = ${agent.id}`;
+  expect(changes).toEqual([{ changes: { status: ['revoked', 'active'] }, actor: member.userId }]);
+});
+
+test.each(['paused', 'revoked'])(
+  'an agent that an admin set to %s stays so, also over the end of the setting',
+  async (status) => {
+    const { owner, path, personalAgents, createKey } = await setUp();
+    const { agent } = (await createKey()).body;
+    await owner.call('PATCH', `/v1/agents/${agent.id}/status`, { status });
+    await owner.call('PATCH', path, { personalAgents: null });
+    await owner.call('PATCH', path, { personalAgents });
+    const refused = await createKey();
+    expect([refused.status, refused.body.error]).toEqual([403, expect.stringContaining(`to ${status}`)]);
+    // An admin may also stop one that had ended by itself.
+    await owner.call('PATCH', `/v1/agents/${agent.id}/status`, { status: 'active' });
+    await owner.call('PATCH', path, { personalAgents: null });
+    await owner.call('PATCH', `/v1/agents/${agent.id}/status`, { status: 'revoked' });
+    await owner.call('PATCH', path, { personalAgents });
+    expect((await createKey()).status).toBe(403);
+  },
+);
+
+test.each<[string, (owner: Member, member: Member) => Promise<unknown>]>([
+  ['removal', (owner, member) => owner.call('DELETE', `/v1/members/${member.userId}`)],
+  ['leave', (_, member) => member.call('DELETE', '/v1/members/me')],
+  ['role viewer', (owner, member) => owner.call('PATCH', `/v1/members/${member.userId}`, { role: 'viewer' })],
+])('%s ends the personal agent of the member, and of nobody else', async (_, end) => {
+  const { owner, member, createKey } = await setUp();
+  const colleague = await plane().createMember('member', owner.orgId);
+  const [own, other] = [(await createKey()).body.agent.id, (await createKey(colleague)).body.agent.id];
+  await end(owner, member);
+  const status = async (id: string) => (await owner.call('GET', `/v1/agents/${id}`)).body.agent.status;
+  expect([await status(own), await status(other)]).toEqual(['revoked', 'active']);
+  expect([await openKeys(own), await openKeys(other)]).toEqual([0, 1]);
+  expect(await sessionsEnded(own)).toHaveLength(1);
+  expect(await sessionsEnded(other)).toHaveLength(0);
+  expect((await createKey()).status).toBeGreaterThanOrEqual(401);
+});
+
+test('the erased account of a member leaves no key of a personal agent', async () => {
+  const { createKey, member } = await setUp();
+  const { agent } = (await createKey()).body;
+  const [user] = await sql()<{ email: string }[]>`select email from users where id = ${member.userId}`;
+  await erasePerson(sql(), user!.email, 'operator', false);
+  expect(await openKeys(agent.id)).toBe(0);
+  expect(await sessionsEnded(agent.id)).toHaveLength(1);
+  const rows = await sql()`
+    select name, slug from agents where id = ${agent.id} and owner_user_id is null
+    union all select changes::text, '' from audit_entries where target_id = ${agent.id}
+    union all select data::text, '' from events where data ->> 'agentId' = ${agent.id}`;
+  expect(rows).toHaveLength(3);
+  expect(JSON.stringify(rows)).not.toMatch(/lovelace/i);
+});
