@@ -51,6 +51,11 @@ const CredentialChange = ClosedObject({
   orgId: Id,
 });
 
+const RotationChange = ClosedObject({
+  ...CredentialChange.properties,
+  compromised: Type.Boolean({ description: 'An admin has marked the former credential as compromised.' }),
+});
+
 /**
  * `info`: a change that users of the organization made themselves. `notice`: a recovery. `warning`: look soon.
  * `critical`: calls or deliveries fail until a person acts.
@@ -122,6 +127,7 @@ const SAMPLE_CREDENTIAL = {
   agentId: NIL_UUID,
   orgId: NIL_UUID,
 };
+const SAMPLE_ROTATION = { ...SAMPLE_CREDENTIAL, compromised: false };
 /** The organizations that receive events about breakers. */
 const CIRCUIT_AUDIENCE =
   'Sent to the organization whose breaker changed; with `scope: "fleet"` to all organizations with an account of the provider.';
@@ -286,6 +292,41 @@ export const EVENT_TYPES = {
     severity: 'notice',
     schema: CredentialChange,
     sample: SAMPLE_CREDENTIAL,
+    mailedFields: ['providerSlug'],
+  }),
+  'credential.rotated': defineEvent({
+    title: 'Next credential in use',
+    description: 'The provider accepts the next credential of a rotation in two versions, and new calls carry it.',
+    severity: 'info',
+    schema: RotationChange,
+    sample: SAMPLE_ROTATION,
+    mailedFields: ['providerSlug'],
+  }),
+  'credential.rotation_failed': defineEvent({
+    title: 'Next credential rejected',
+    description:
+      'The provider does not accept the next credential of a rotation in two versions. The present one stays in use.',
+    severity: 'warning',
+    schema: CredentialChange,
+    sample: SAMPLE_CREDENTIAL,
+    mailedFields: ['providerSlug'],
+  }),
+  'credential.rolled_back': defineEvent({
+    title: 'Former credential in use again',
+    description:
+      'The former credential of a rotation in two versions is in use again: the provider rejects the next one, or an admin rolled back.',
+    severity: 'warning',
+    schema: RotationChange,
+    sample: SAMPLE_ROTATION,
+    mailedFields: ['providerSlug'],
+  }),
+  'credential.retired': defineEvent({
+    title: 'Former credential deleted',
+    description:
+      'The former credential of a rotation in two versions is deleted from the gateway. Revoke it at the provider.',
+    severity: 'info',
+    schema: RotationChange,
+    sample: SAMPLE_ROTATION,
     mailedFields: ['providerSlug'],
   }),
   'credential.used_elsewhere': defineEvent({

@@ -10,6 +10,15 @@ export interface Invalidation {
   readonly id: string;
   /** Revoked, paused or deleted: running calls and WebSockets must end, too. */
   readonly endsSessions?: boolean;
+  /** With `endsSessions`: only those that use a former version of this credential, because it is compromised. */
+  readonly compromised?: FormerCredential;
+}
+
+export interface FormerCredential {
+  /** Id of the shared credential, or of the account that has its own. */
+  readonly id: string;
+  /** Smaller versions are former ones. */
+  readonly version: number;
 }
 
 /** Channel of LISTEN/NOTIFY; the payload is the newest revision. */
@@ -19,7 +28,13 @@ export const INVALIDATION_CHANNEL = 'invalidations';
 export async function publishInvalidations(tx: Tx, changes: readonly Invalidation[]): Promise<void> {
   if (changes.length === 0) return;
   await tx`select pg_advisory_xact_lock(hashtext('invalidations'))`;
-  const rows = changes.map((c) => ({ kind: c.kind, id: c.id, ends_sessions: c.endsSessions ?? false }));
+  const rows = changes.map(({ kind, id, endsSessions = false, compromised }) => ({
+    kind,
+    id,
+    ends_sessions: endsSessions,
+    credential_id: compromised?.id ?? null,
+    credential_version: compromised?.version ?? null,
+  }));
   const written = await tx<{ revision: number }[]>`insert into invalidations ${tx(rows)} returning revision`;
   await tx`select pg_notify(${INVALIDATION_CHANNEL}, ${String(written.at(-1)!.revision)})`;
 }

@@ -12,6 +12,8 @@ import { type ControlPlaneClient, grpcStatus, LinkError, type WatchCall } from '
 import {
   type ICircuitState,
   type ICounterLayout,
+  type IFormerCredential,
+  type IHeartbeat,
   type IHello,
   type IPriceBook,
   type IResolveTokenResponse,
@@ -22,7 +24,7 @@ import type { LayoutStage } from '../limits/counters-interface.js';
 import { applyCellShare } from './cell-share.js';
 import type { ContextCache, ContextResolver, Resolution } from './context-cache.js';
 import { decodeResolution } from './decode-resolution.js';
-import type { Invalidation, InvalidationKind } from './invalidation-matching-and-history.js';
+import type { FormerCredential, Invalidation, InvalidationKind } from './invalidation-matching-and-history.js';
 import { ResolveBatcher, type TokenQuery } from './resolve-batcher.js';
 
 interface DataPlaneIdentity {
@@ -45,6 +47,8 @@ export interface LinkListener {
   onReset(): void;
   /** Called only for invalidations with `endsSessions`: open streams and WebSockets that they affect must end. */
   onSessionsEnd(invalidation: Invalidation): void;
+  /** The control plane asks whether calls in flight still use these. Called with heartbeats, if there are any. */
+  onRetiring(former: readonly FormerCredential[]): void;
   /** The process must stop; `message` says why and what to set. */
   onFatal(message: string): void;
 }
@@ -275,7 +279,7 @@ export class ControlPlaneLink implements ContextResolver {
       else if (event.invalidation) this.#onInvalidation(event);
       else if (event.circuit) this.#listener.onCircuit(event.circuit);
       else if (event.prices) this.#listener.onPrices(event.prices);
-      else if (event.heartbeat) this.#listener.onCounterLayout(decodeLayoutStage(event.heartbeat.counterLayout));
+      else if (event.heartbeat) this.#onHeartbeat(event.heartbeat);
     } catch (error) {
       // An event that cannot be decoded may have been an invalidation, so no cached entry can be trusted.
       this.#watch!.cancel();
@@ -288,6 +292,11 @@ export class ControlPlaneLink implements ContextResolver {
       this.#silenceTimer!.refresh();
       this.#confirmCache();
     }
+  }
+
+  #onHeartbeat({ counterLayout, retiring }: IHeartbeat): void {
+    this.#listener.onCounterLayout(decodeLayoutStage(counterLayout));
+    if (retiring?.length) this.#listener.onRetiring(retiring.map(decodeFormer));
   }
 
   #compareClocks(databaseTimeMs: number): void {
@@ -322,7 +331,7 @@ export class ControlPlaneLink implements ContextResolver {
   }
 
   #onInvalidation(event: IWatchEvent): void {
-    const { kind, id, endsSessions } = event.invalidation!;
+    const { kind, id, endsSessions, compromised } = event.invalidation!;
     const known = INVALIDATION_KINDS[kind ?? 0] ?? null;
     if (known === null) throw new Error(`unknown kind of invalidation ${kind}`);
     const invalidation: Invalidation = {
@@ -330,6 +339,7 @@ export class ControlPlaneLink implements ContextResolver {
       kind: known,
       id: id ?? '',
       endsSessions: endsSessions ?? false,
+      ...(compromised ? { compromised: decodeFormer(compromised) } : {}),
     };
     if (invalidation.revision >= this.#cache!.seenRevision) this.#seenRevisionMark = event.revisionMark ?? '';
     this.#cache!.invalidate(invalidation);
@@ -384,6 +394,11 @@ export class ControlPlaneLink implements ContextResolver {
     );
   }
 }
+
+const decodeFormer = ({ id, version }: IFormerCredential): FormerCredential => ({
+  id: id ?? '',
+  version: version ?? 0,
+});
 
 /** A control plane of the previous release sends no stage. */
 function decodeLayoutStage(layout: ICounterLayout | null | undefined): LayoutStage {

@@ -13,6 +13,7 @@ import { formatCount, formatDay } from '../../terminal/format-numbers-and-times.
 import type { Target } from '../descriptors/operation-target-from-arguments.js';
 import { listCommand } from '../descriptors/register-list-commands.js';
 import { commandGroup, operationCommand } from '../descriptors/register-operation-commands.js';
+import { formatRotation, ROTATE_FIELDS, ROTATION_ACTION } from './credential-rotation.js';
 
 type SharedCredential = RowOf<'GET /v1/credentials', 'credentials'>;
 
@@ -43,6 +44,7 @@ export const registerCredentialCommands = commandGroup(
       { title: 'STATUS', cell: ({ status }) => status },
       { title: 'ACCOUNTS', cell: ({ accounts }) => formatCount(accounts), alignRight: true },
       { title: 'PROJECT', cell: ({ projectId }) => projectId ?? 'all' },
+      { title: 'ROTATION', cell: ({ rotation }) => rotation?.state ?? '' },
       { title: 'ROTATED', cell: ({ rotatedAt }) => formatDay(rotatedAt) },
       { title: 'ID', cell: ({ id }) => id },
     ],
@@ -69,11 +71,24 @@ export const registerCredentialCommands = commandGroup(
     operation: 'POST /v1/credentials/{id}/rotate',
     target: CREDENTIAL,
     options: CREDENTIAL_OPTIONS,
+    fields: ROTATE_FIELDS,
     body: async (run, { found, options }) => ({
       credentials: await readOptionCredentials(run, found.providerSlug, options),
     }),
-    print: (run, { credential: { name, accounts } }) =>
-      run.printSuccess(`${name} has another key, for ${formatCount(accounts)} accounts`),
+    print: (run, { credential: { name, accounts, rotation } }) =>
+      run.printSuccess(
+        rotation === null
+          ? `${name} has another key, for ${formatCount(accounts)} accounts`
+          : formatRotation(name, rotation),
+      ),
+  }),
+  operationCommand({
+    name: 'rotation',
+    description: 'cancel, roll back or end a rotation that --test-first began',
+    operation: 'POST /v1/credentials/{id}/rotation',
+    target: CREDENTIAL,
+    fields: { action: ROTATION_ACTION },
+    print: (run, { credential: { name, rotation } }) => run.printSuccess(formatRotation(name, rotation)),
   }),
   operationCommand({
     name: 'test',
