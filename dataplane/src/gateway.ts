@@ -252,6 +252,7 @@ export class Gateway implements OpsSource {
   }
 
   #reportCredentialUse(former: readonly FormerCredential[]): void {
+    if (former.length === 0) return;
     const counts = this.#server.sessionRevoker.countUses(former);
     const uses = former.map(({ id, version }, i) => ({ id, version, calls: counts[i]! }));
     // The next heartbeat asks again.

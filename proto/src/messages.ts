@@ -71,7 +71,6 @@ export type ICallRunsResponse = acg.v1.ICallRunsResponse;
 export type IReportContactsRequest = acg.v1.IReportContactsRequest;
 export type IReportContactsResponse = acg.v1.IReportContactsResponse;
 export type IFormerCredential = acg.v1.IFormerCredential;
-export type ICredentialUse = acg.v1.ReportCredentialUseRequest.ICredentialUse;
 export type IReportCredentialUseRequest = acg.v1.IReportCredentialUseRequest;
 export type IReportCredentialUseResponse = acg.v1.IReportCredentialUseResponse;
 export const Outcome = acg.v1.ResolveTokenResponse.Outcome;

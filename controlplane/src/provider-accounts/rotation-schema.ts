@@ -2,13 +2,13 @@
 import { type Static, Type } from 'typebox';
 import { Body } from '../http/schema.js';
 
-export const ROTATION_STATES = ['testing', 'rejected', 'retiring', 'retired', 'rolled_back', 'cancelled'] as const;
+const ROTATION_STATES = ['testing', 'rejected', 'retiring', 'retired', 'rolled_back', 'cancelled'] as const;
 export type RotationState = (typeof ROTATION_STATES)[number];
 
-export const ROTATION_ACTIONS = ['cancel', 'roll_back', 'retire', 'compromised'] as const;
+const ROTATION_ACTIONS = ['cancel', 'roll_back', 'retire', 'compromised'] as const;
 export type RotationAction = (typeof ROTATION_ACTIONS)[number];
 
-export const KEEP_SECONDS_MAX = 604_800;
+const KEEP_SECONDS_MAX = 604_800;
 export const KEEP_SECONDS_DEFAULT = 600;
 
 const nullableTime = (description: string) =>

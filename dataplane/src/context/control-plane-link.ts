@@ -12,7 +12,6 @@ import { type ControlPlaneClient, grpcStatus, LinkError, type WatchCall } from '
 import {
   type ICircuitState,
   type ICounterLayout,
-  type IFormerCredential,
   type IHeartbeat,
   type IHello,
   type IPriceBook,
@@ -24,7 +23,12 @@ import type { LayoutStage } from '../limits/counters-interface.js';
 import { applyCellShare } from './cell-share.js';
 import type { ContextCache, ContextResolver, Resolution } from './context-cache.js';
 import { decodeResolution } from './decode-resolution.js';
-import type { FormerCredential, Invalidation, InvalidationKind } from './invalidation-matching-and-history.js';
+import {
+  decodeFormer,
+  type FormerCredential,
+  INVALIDATION_KINDS,
+  type Invalidation,
+} from './invalidation-matching-and-history.js';
 import { ResolveBatcher, type TokenQuery } from './resolve-batcher.js';
 
 interface DataPlaneIdentity {
@@ -47,7 +51,7 @@ export interface LinkListener {
   onReset(): void;
   /** Called only for invalidations with `endsSessions`: open streams and WebSockets that they affect must end. */
   onSessionsEnd(invalidation: Invalidation): void;
-  /** The control plane asks whether calls in flight still use these. Called with heartbeats, if there are any. */
+  /** The control plane asks whether calls in flight still use these. Called with each heartbeat. */
   onRetiring(former: readonly FormerCredential[]): void;
   /** The process must stop; `message` says why and what to set. */
   onFatal(message: string): void;
@@ -67,15 +71,6 @@ const CLOCK_OFFSET_MS_MAX = 300_000;
 /** Whether a data plane with this offset from the database's clock must not take calls. */
 export const isClockOff = (offsetMs: number): boolean => Math.abs(offsetMs) > CLOCK_OFFSET_MS_MAX;
 
-const INVALIDATION_KINDS: readonly (InvalidationKind | null)[] = [
-  null,
-  'key',
-  'agent',
-  'provider',
-  'org',
-  'project',
-  'account',
-];
 export class ControlPlaneLink implements ContextResolver {
   readonly #client: ControlPlaneClient;
   readonly #identity: DataPlaneIdentity;
@@ -296,7 +291,7 @@ export class ControlPlaneLink implements ContextResolver {
 
   #onHeartbeat({ counterLayout, retiring }: IHeartbeat): void {
     this.#listener.onCounterLayout(decodeLayoutStage(counterLayout));
-    if (retiring?.length) this.#listener.onRetiring(retiring.map(decodeFormer));
+    this.#listener.onRetiring((retiring ?? []).map(decodeFormer));
   }
 
   #compareClocks(databaseTimeMs: number): void {
@@ -394,11 +389,6 @@ export class ControlPlaneLink implements ContextResolver {
     );
   }
 }
-
-const decodeFormer = ({ id, version }: IFormerCredential): FormerCredential => ({
-  id: id ?? '',
-  version: version ?? 0,
-});
 
 /** A control plane of the previous release sends no stage. */
 function decodeLayoutStage(layout: ICounterLayout | null | undefined): LayoutStage {

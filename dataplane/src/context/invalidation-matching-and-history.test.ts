@@ -42,13 +42,18 @@ test.each([
   ['run-3', false],
 ])('an open call of run-2 below run-1: the end of %s ends it: %s', (id, ends) => {
   const ofRun = { ...context, runIds: ['run-2', 'run-1'] };
-  expect(endsSession({ revision: 1, kind: 'key', id, endsSessions: true }, ofRun, 'openai')).toBe(ends);
+  expect(
+    endsSession({ revision: 1, kind: 'key', id, endsSessions: true }, ofRun, context.upstreams.get('openai')!),
+  ).toBe(ends);
 });
 
 test('an open call to openai continues when another provider of the agent changes', () => {
   const both = { ...context, upstreams: new Map([...context.upstreams, ['s3', context.upstreams.get('openai')!]]) };
   const ends = (slug: string): boolean =>
-    endsSession({ revision: 1, kind: 'provider', id: 'org-1/s3', endsSessions: true }, both, slug);
+    endsSession({ revision: 1, kind: 'provider', id: 'org-1/s3', endsSessions: true }, both, {
+      ...both.upstreams.get(slug)!,
+      providerSlug: slug,
+    });
   expect([ends('openai'), ends('s3')]).toEqual([false, true]);
 });
 

@@ -3,9 +3,21 @@
  * progress and an invalidation that overtakes its answer. An answer of revision r is outdated when an invalidation with
  * a revision above r affects it.
  */
+import type { IFormerCredential } from '@acg/proto/messages';
 import type { AgentContext, Upstream } from './agent-context.js';
 
-export type InvalidationKind = 'key' | 'agent' | 'provider' | 'org' | 'project' | 'account';
+type InvalidationKind = 'key' | 'agent' | 'provider' | 'org' | 'project' | 'account';
+
+/** By their number on the wire; null: unknown. */
+export const INVALIDATION_KINDS: readonly (InvalidationKind | null)[] = [
+  null,
+  'key',
+  'agent',
+  'provider',
+  'org',
+  'project',
+  'account',
+];
 
 export interface Invalidation {
   readonly revision: number;
@@ -24,6 +36,11 @@ export interface FormerCredential {
   /** Every smaller version is a former one. */
   readonly version: number;
 }
+
+export const decodeFormer = ({ id, version }: IFormerCredential): FormerCredential => ({
+  id: id ?? '',
+  version: version ?? 0,
+});
 
 type CredentialVersion = Pick<Upstream, 'providerSlug' | 'accountId' | 'credentialId' | 'credentialVersion'>;
 
