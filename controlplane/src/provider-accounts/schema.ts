@@ -215,6 +215,7 @@ export const AccountQuery = Type.Object({
 const ListedAccount = Type.Object({ ...Account.properties, agentName: Type.String() });
 export type ListedAccount = Static<typeof ListedAccount>;
 export const AccountReply = Type.Object({ account: Account });
+export const ListedAccountReply = Type.Object({ account: ListedAccount });
 export const AccountList = Type.Object({ accounts: Type.Array(ListedAccount), ...PageReply });
 
 /** For the API document. */
@@ -225,6 +226,8 @@ export const EXAMPLES = {
   'Account.id': EXAMPLE_IDS.account,
   'accounts.id': EXAMPLE_IDS.account,
   'Account.credentialId': null,
+  'account.credentialId': null,
+  'ListedAccountReply.account.credentialId': null,
   'accounts.credentialId': null,
   minted: null,
   allowSensitivePaths: false,

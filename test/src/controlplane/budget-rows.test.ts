@@ -177,6 +177,8 @@ test('a new agent gets the defaults of its project, then of the organization, wh
     70,
     [{ window: 'month', cents: 3, models: [], mode: 'soft' }],
   ]);
+  const none = await make({ rpmLimit: null, rpdLimit: null, budgetCentsMonthly: null });
+  expect([none.rpmLimit, none.rpdLimit, none.budgets]).toEqual([60, 10_000, []]);
   await admin.call('PATCH', `/v1/projects/${projectId}`, { agentDefaults: null });
   expect(withoutSpend((await make({})).budgets)).toEqual([{ ...DAY, models: [], mode: 'soft' }]);
 });

@@ -72,10 +72,10 @@ export class ChangeApplier {
       if (status === 'paused') await this.#update('webhook', endpoint.id, { status });
       return;
     }
-    const { budgetCentsMonthly, ...rest } = fields;
-    const { project } = await this.#post<{ project: { id: string } }>('/v1/projects', rest);
+    const { name: _name, ...rest } = fields;
+    const { project } = await this.#post<{ project: { id: string } }>('/v1/projects', { name });
     this.#projects.set(name, project.id);
-    if (budgetCentsMonthly != null) await this.#update('project', project.id, { budgetCentsMonthly });
+    if (Object.keys(rest).length > 0) await this.#update('project', project.id, rest);
   }
 
   async #createAccount(

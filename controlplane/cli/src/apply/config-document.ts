@@ -5,6 +5,7 @@
  */
 import { AGENT_LIMITS } from '@acg/base/limit-definitions';
 import { usage } from '../terminal/cli-error.js';
+import { assertBudgetsConsistent } from './budget-fields.js';
 
 /** A credential field: the name of an environment variable, or the value for fields that are not secret. */
 export type CredentialSource = string | { readonly env: string };
@@ -24,9 +25,8 @@ export interface AgentSpec extends Fields {
   readonly status?: 'active' | 'paused' | 'revoked';
   readonly accounts?: readonly AccountSpec[];
 }
-export interface ProjectSpec {
+export interface ProjectSpec extends Fields {
   readonly name: string;
-  readonly budgetCentsMonthly?: number | null;
   readonly agents?: readonly AgentSpec[];
 }
 export interface SharedCredentialSpec {
@@ -45,7 +45,7 @@ interface WebhookSpec {
   readonly status?: 'active' | 'paused';
 }
 export interface ConfigDocument {
-  readonly organization?: { readonly budgetCentsMonthly?: number | null };
+  readonly organization?: Fields;
   readonly sharedCredentials?: readonly SharedCredentialSpec[];
   readonly customProviders?: readonly CustomProviderSpec[];
   readonly projects?: readonly ProjectSpec[];
@@ -55,12 +55,16 @@ export interface ConfigDocument {
 export type Fields = Readonly<Record<string, unknown>>;
 
 export const DOCUMENT_VERSION = 1;
+/** Fields of a project and of the organization. */
+export const PARENT_FIELDS = ['budgetCentsMonthly', 'budgets', 'agentDefaults'] as const;
 /** Fields of an agent that PATCH accepts. */
 export const AGENT_FIELDS = [
   'description',
   ...AGENT_LIMITS.map(({ field }) => field),
   'usageThresholds',
   'budgetMode',
+  'budgets',
+  'auditLimits',
   'holdMaxOutputTokens',
   'onStoreLoss',
   'policy',
@@ -88,7 +92,7 @@ export function validateDocument(value: unknown): ConfigDocument {
   ]);
   if (version !== DOCUMENT_VERSION) throw usage(`version must be ${DOCUMENT_VERSION}: this program knows no other`);
   if (document.organization !== undefined)
-    validateObject(document.organization, 'organization', ['budgetCentsMonthly']);
+    assertBudgetsConsistent(validateObject(document.organization, 'organization', PARENT_FIELDS), 'organization');
   for (const shared of validateRows(document.sharedCredentials, 'sharedCredentials', 'name', [
     'provider',
     'project',
@@ -100,13 +104,15 @@ export function validateDocument(value: unknown): ConfigDocument {
   }
   validateRows(document.customProviders, 'customProviders', 'slug', CUSTOM_PROVIDER_FIELDS);
   validateRows(document.webhooks, 'webhooks', 'url', ['events', 'status']);
-  for (const project of validateRows(document.projects, 'projects', 'name', ['budgetCentsMonthly', 'agents'])) {
+  for (const project of validateRows(document.projects, 'projects', 'name', [...PARENT_FIELDS, 'agents'])) {
     const path = `projects ${String(project.name)}`;
+    assertBudgetsConsistent(project, path);
     for (const agent of validateRows(project.agents, `${path}: agents`, 'name', [
       'status',
       'accounts',
       ...AGENT_FIELDS,
     ])) {
+      assertBudgetsConsistent(agent, `agent ${String(agent.name)}`);
       const accounts = `agent ${String(agent.name)}: accounts`;
       for (const account of validateRows(agent.accounts, accounts, 'provider', [
         'credentials',

@@ -23,11 +23,11 @@ export interface AgentState {
 interface ProjectState {
   readonly id: string;
   readonly name: string;
-  readonly budgetCentsMonthly: number | null;
+  readonly fields: Fields;
   readonly agents: readonly AgentState[];
 }
 export interface OrgState {
-  readonly organization: { readonly id: string; readonly slug: string; readonly budgetCentsMonthly: number | null };
+  readonly organization: { readonly id: string; readonly slug: string; readonly fields: Fields };
   /** All providers, with the fields of their credentials. */
   readonly providers: readonly {
     readonly slug: string;
@@ -62,14 +62,15 @@ export async function fetchOrgState(client: Client): Promise<OrgState> {
   const webhooks = await fetchAllRows(client, 'GET /v1/webhooks', 'endpoints');
   const sharedCredentials = await fetchAllRows(client, 'GET /v1/credentials', 'credentials');
   const { orgId } = await client.get('/v1/me');
-  const { org: organization } = await client.get('/v1/orgs/{id}', { params: { path: { id: orgId } } });
+  const { org } = await client.get('/v1/orgs/{id}', { params: { path: { id: orgId } } });
   const accounts = await fetchAccountsByAgent(client);
   const read: ProjectState[] = [];
-  for (const { id, name, budgetCentsMonthly } of projects) {
-    read.push({ id, name, budgetCentsMonthly, agents: await fetchAgents(client, id, accounts) });
+  for (const { id, name } of projects) {
+    const { project } = await client.get('/v1/projects/{id}', { params: { path: { id } } });
+    read.push({ id, name, fields: { ...project }, agents: await fetchAgents(client, id, accounts) });
   }
   return {
-    organization,
+    organization: { id: org.id, slug: org.slug, fields: { ...org } },
     providers,
     sharedCredentials,
     customProviders: providers.flatMap(({ id, slug, builtIn, definition, ...fields }) => {

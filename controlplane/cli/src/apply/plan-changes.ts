@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { AGENT_LIMITS } from '@acg/base/limit-definitions';
 import { CliError, EXIT_CODES } from '../terminal/cli-error.js';
+import { comparableFields, defaultOnStoreLoss, mergeBudgetFields } from './budget-fields.js';
 import type {
   AccountSpec,
   AgentSpec,
@@ -10,7 +11,7 @@ import type {
   ProjectSpec,
   SharedCredentialSpec,
 } from './config-document.js';
-import { AGENT_FIELDS, CUSTOM_PROVIDER_FIELDS } from './config-document.js';
+import { AGENT_FIELDS, CUSTOM_PROVIDER_FIELDS, PARENT_FIELDS } from './config-document.js';
 import type { AgentState, OrgState } from './org-state.js';
 
 /** Field → [before, after]. */
@@ -53,7 +54,7 @@ export function planChanges(document: ConfigDocument, state: OrgState, prune: bo
   const { organization } = state;
   if (document.organization !== undefined)
     upserts.push(
-      ...planUpdate('organization', organization.slug, organization.id, document.organization, { ...organization }),
+      ...planUpdate('organization', organization.slug, organization.id, document.organization, organization.fields),
     );
   for (const { slug, ...wanted } of document.customProviders ?? []) {
     const own = findUnique(state.customProviders, (row) => row.slug === slug, `custom provider ${slug}`);
@@ -82,29 +83,38 @@ export function planChanges(document: ConfigDocument, state: OrgState, prune: bo
 const findProject = (state: OrgState, name: string) =>
   findUnique(state.projects, (row) => row.name === name, `project ${name}`);
 
-function planProject({ name, budgetCentsMonthly }: ProjectSpec, state: OrgState): readonly Change[] {
+function planProject(spec: ProjectSpec, state: OrgState): readonly Change[] {
+  const { name } = spec;
   const existing = findProject(state, name);
-  const fields = budgetCentsMonthly === undefined ? {} : { budgetCentsMonthly };
+  const fields = pickFields(spec, PARENT_FIELDS);
   if (existing === null) return [{ action: 'create', type: 'project', name, fields: { name, ...fields } }];
-  return planUpdate('project', name, existing.id, fields, { budgetCentsMonthly: existing.budgetCentsMonthly });
+  return planUpdate('project', name, existing.id, fields, existing.fields);
 }
 
 function planAgents(spec: ProjectSpec, state: OrgState, prune: boolean, upserts: Change[], deletes: Change[]): void {
   const { name, agents = [] } = spec;
   const existing = findProject(state, name);
+  const parents = [existing?.fields ?? {}, state.organization.fields];
   for (const agent of agents) {
     const present = findUnique(
       existing?.agents ?? [],
       (row) => row.name === agent.name,
       `agent ${agent.name} in ${name}`,
     );
-    planAgent(name, agent, present, prune, upserts, deletes);
+    planAgent(name, keepDefaultOnStoreLoss(agent, present, parents), present, prune, upserts, deletes);
   }
   if (!prune || spec.agents === undefined) return;
   for (const { id, name: agent } of existing?.agents ?? []) {
     if (!agents.some((wanted) => wanted.name === agent))
       deletes.push({ action: 'delete', type: 'agent', name: agent, id });
   }
+}
+
+/** Null is the default, which the API shows as the value that follows from the budgets. */
+function keepDefaultOnStoreLoss(spec: AgentSpec, present: AgentState | null, parents: readonly Fields[]): AgentSpec {
+  if (spec.onStoreLoss !== null || present === null) return spec;
+  const isDefault = present.fields.onStoreLoss === defaultOnStoreLoss(present.fields, parents);
+  return isDefault ? { ...spec, onStoreLoss: present.fields.onStoreLoss } : spec;
 }
 
 function planAgent(
@@ -187,9 +197,10 @@ function planPrune(document: ConfigDocument, state: OrgState): Change[] {
   ];
 }
 
-function planUpdate(type: RowType, name: string, id: string, wanted: Fields, own: Fields): readonly Change[] {
+function planUpdate(type: RowType, name: string, id: string, stated: Fields, shown: Fields): readonly Change[] {
   const fields: Record<string, readonly [unknown, unknown]> = {};
-  for (const [field, value] of Object.entries(wanted)) {
+  const own = comparableFields(shown);
+  for (const [field, value] of Object.entries(comparableFields(mergeBudgetFields(stated, shown)))) {
     if (!isSameValue(value ?? DEFAULT_LIMITS[field] ?? null, own[field])) fields[field] = [own[field], value];
   }
   return Object.keys(fields).length === 0 ? [] : [{ action: 'update', type, name, id, fields }];

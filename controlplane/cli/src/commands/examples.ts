@@ -64,6 +64,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     "acg policy test 'GET /v1/files' --agent support-bot --provider openai --policy-file policy.json",
   ],
   'keys ls': ['acg keys ls --agent support-bot', 'acg keys ls --unused 30d'],
+  'keys show': ['acg keys show acg_1a2b3c4d'],
   'keys create': [
     'acg keys create --agent support-bot --name ci --expires 90d',
     'acg keys create --agent support-bot --name laptop --save',
@@ -80,6 +81,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'keys rotate': ['acg keys rotate ci --grace 1h'],
   'keys revoke': ['acg keys revoke ci --agent support-bot'],
   'accounts ls': ['acg accounts ls --agent support-bot'],
+  'accounts show': ['acg accounts show openai --agent support-bot'],
   'accounts add': ['acg accounts add openai --agent support-bot --key-env OPENAI_API_KEY --test'],
   'accounts rotate': [
     'acg accounts rotate openai --agent support-bot --key-stdin < key.txt',

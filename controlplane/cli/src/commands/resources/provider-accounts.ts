@@ -56,6 +56,22 @@ export const registerAccountCommands = commandGroup(
       { title: 'ID', cell: ({ id }) => id },
     ],
   }),
+  operationCommand({
+    name: 'show',
+    description: 'show an account: agent, provider, status, credential and permissions',
+    operation: 'GET /v1/providers/accounts/{id}',
+    target: ACCOUNT,
+    print: (run, { account }) =>
+      run.printFields({
+        agent: account.agentName,
+        provider: account.providerSlug,
+        status: account.status,
+        credential: account.credentialId === null ? 'its own' : `shared ${account.credentialId}`,
+        'sensitive calls': account.allowSensitivePaths ? 'allowed' : 'rejected',
+        'opaque calls': account.allowOpaque ? 'allowed' : 'rejected',
+        added: `${formatDay(account.createdAt)} UTC`,
+      }),
+  }),
   registerAddCommand,
   operationCommand({
     name: 'rotate',

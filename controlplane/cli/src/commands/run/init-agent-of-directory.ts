@@ -56,7 +56,10 @@ async function chooseAgent(run: Invocation): Promise<AgentChoice> {
 async function createAgent(run: Invocation): Promise<AgentChoice> {
   const client = await run.getClient();
   const name = await promptText(run, { message: 'Name of the agent', flag: 'acg agents create' });
-  const budget = await promptText(run, { message: 'US dollars per month (empty: no budget)', flag: '--budget' });
+  const budget = await promptText(run, {
+    message: 'US dollars per month (empty: the project’s default)',
+    flag: '--budget',
+  });
   const projectId = await findProjectId(client, run.settings.project);
   const limit = budget === '' ? {} : { budgetCentsMonthly: parseBudgetCents(budget) };
   const { agent } = await client.post('/v1/agents', { body: { projectId, name, ...limit } });

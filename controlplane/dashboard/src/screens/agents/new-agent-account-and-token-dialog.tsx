@@ -93,7 +93,10 @@ function NewAgentForm({ onClose, onToken, onCreated }: NewAgentFormProps) {
       const project = projectId === '' ? (projects.data?.[0]?.id ?? '') : projectId;
       let { agentId } = completedSteps;
       if (agentId === undefined) {
-        const body = { projectId: project, name: name.trim(), budgetCentsMonthly: dollarInputToCents(budget) };
+        const cents = dollarInputToCents(budget);
+        // A stated null would overrule the project's defaults for new agents.
+        const stated = cents === null ? {} : { budgetCentsMonthly: cents };
+        const body = { projectId: project, name: name.trim(), ...stated };
         agentId = (await api.post('/v1/agents', { body })).agent.id;
         setCompletedSteps({ agentId });
         void queryClient.invalidateQueries({ queryKey: ['agents'] });
@@ -139,6 +142,7 @@ function NewAgentForm({ onClose, onToken, onCreated }: NewAgentFormProps) {
           />
           <BudgetAmountInput
             label="Monthly budget (USD)"
+            placeholder="Project default"
             disabled={completedSteps.agentId !== undefined}
             {...form.getInputProps('budget')}
             error={errors.fieldError('budgetCentsMonthly')}

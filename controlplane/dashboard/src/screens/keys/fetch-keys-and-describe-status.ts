@@ -31,6 +31,9 @@ export function fetchKeys({ search, project, status, sort, page }: KeyFilters) {
 
 export type Key = Awaited<ReturnType<typeof fetchKeys>>['keys'][number];
 
+export const fetchKey = async (id: string): Promise<Key> =>
+  (await api.get('/v1/api-keys/{id}', { params: { path: { id } } })).key;
+
 export const refreshKeys = (): void => void queryClient.invalidateQueries({ queryKey: ['keys'] });
 
 const MS_PER_DAY = 86_400_000;
@@ -44,6 +47,7 @@ interface KeyState {
 
 /** The most important fact about a token. */
 export function describeKeyState({ status, replacedBy, expiresAt, lastUsedAt }: Key, nowMs: number): KeyState {
+  if (status === 'revoked') return { tone: 'error', text: 'revoked' };
   if (status === 'expired') return { tone: 'error', text: 'expired' };
   if (replacedBy !== null) return { tone: 'warning', text: 'replaced, still valid' };
   if (expiresAt !== null && Date.parse(expiresAt) - nowMs < SOON_DAYS * MS_PER_DAY) {

@@ -77,6 +77,7 @@ export function ProjectsPage() {
         query={projects}
         rows={(data) => data.projects}
         rowKey={({ id }) => id}
+        href={({ id }) => `/projects/${id}`}
         paging={({ total }) => ({ page: values.page, pageSize: PAGE_SIZE, total, onPage: (page) => set({ page }) })}
         empty={<EmptyState title="No projects yet" text="Create one to group agents under a budget." />}
         columns={[

@@ -1,8 +1,7 @@
 /** The Accounts tab: which agent has a credential at which provider. */
-import { Anchor, Button, Group, NativeSelect, Stack } from '@mantine/core';
+import { Button, Group, NativeSelect, Stack } from '@mantine/core';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
-import { Link } from 'wouter';
 import { useFormDraft } from '../../api/form-drafts-across-sign-in.js';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
 import { CREDENTIAL_TEST_TOASTS } from '../../components/feedback/credential-test-toasts.js';
@@ -10,12 +9,12 @@ import { EmptyState } from '../../components/feedback/empty-state.js';
 import { RelativeTime } from '../../components/feedback/relative-time.js';
 import { StatusBadge } from '../../components/feedback/status-badge.js';
 import { showToast } from '../../components/feedback/toast.js';
-import { ConfirmDialog } from '../../components/forms/confirm-dialog.js';
 import { lazyComponent } from '../../components/layout/lazy-component-no-suspense-delay.js';
 import { DataTable } from '../../components/tables/data-table.js';
 import { RowActionButton } from '../../components/tables/row-action-button.js';
 import { useProjects } from '../../resources/agent-account-and-key-hooks.js';
 import { useRemoveAccount, useTestAccount } from '../../resources/provider-account-mutations.js';
+import { RemoveAccountDialog } from './remove-account-dialog.js';
 import { RotateAccountDialog } from './rotate-account-dialog.js';
 import { type Account, useAccountList, useProviderName } from './use-account-list.js';
 
@@ -97,6 +96,7 @@ export function AccountsTab({ values, onChange, onClear, filtered }: AccountsTab
         query={accounts}
         rows={(data) => data.accounts}
         rowKey={({ id }) => id}
+        href={({ id }) => `/providers/accounts/${id}`}
         filtered={filtered}
         onClearFilters={onClear}
         paging={({ total }) => ({ page, pageSize: PAGE_SIZE, total, onPage: (next) => onChange({ page: next }) })}
@@ -110,17 +110,7 @@ export function AccountsTab({ values, onChange, onClear, filtered }: AccountsTab
         columns={[
           {
             header: 'Agent',
-            cell: ({ agentId, agentName }) => (
-              <Anchor
-                component={Link}
-                href={`/agents/${agentId}?tab=providers`}
-                inherit
-                underline="always"
-                className="acg-name"
-              >
-                {agentName}
-              </Anchor>
-            ),
+            cell: ({ agentName }) => <span className="acg-name">{agentName}</span>,
           },
           { header: 'Provider', cell: ({ providerSlug }) => nameOf(providerSlug) },
           {
@@ -186,25 +176,16 @@ export function AccountsTab({ values, onChange, onClear, filtered }: AccountsTab
       )}
       {toRotate !== null && <RotateAccountDialog account={toRotate} onClose={() => setToRotate(null)} />}
       {toRemove !== null && (
-        <ConfirmDialog
-          opened
+        <RemoveAccountDialog
+          account={toRemove}
+          title={accountLabel(toRemove)}
+          removal={removeAccount}
           onClose={() => setToRemove(null)}
-          title={`Remove ${accountLabel(toRemove)}`}
-          action="Remove account"
-          onConfirm={() =>
-            removeAccount.mutate(toRemove.id, {
-              onSuccess: () => {
-                showToast(`${accountLabel(toRemove)} removed`);
-                setToRemove(null);
-              },
-            })
-          }
-          pending={removeAccount.isPending}
-          error={removeAccount.error}
-        >
-          {toRemove.credentialId === null ? 'Deletes the credential' : 'The shared credential stays for other agents'}.
-          The agent’s calls to this provider are rejected from now on.
-        </ConfirmDialog>
+          onRemoved={() => {
+            showToast(`${accountLabel(toRemove)} removed`);
+            setToRemove(null);
+          }}
+        />
       )}
     </Stack>
   );
