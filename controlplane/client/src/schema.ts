@@ -124,7 +124,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Get an API key, also a revoked one
+         * @description Role: viewer or higher.
+         */
+        get: operations["getApiKey"];
         put?: never;
         post?: never;
         /**
@@ -1520,7 +1524,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Get a provider account
+         * @description Role: viewer or higher.
+         */
+        get: operations["getAccount"];
         put?: never;
         post?: never;
         /**
@@ -3930,7 +3938,7 @@ export interface components {
             /** Format: date-time */
             createdAt: string;
             /** @enum {string} */
-            status: "active" | "expired";
+            status: "active" | "expired" | "revoked";
             /**
              * Format: uuid
              * @description Null unless the scope is agent.
@@ -3951,6 +3959,11 @@ export interface components {
             lastUsedAt: string | null;
             /** Format: date-time */
             expiresAt: string | null;
+            /**
+             * Format: date-time
+             * @description Null in lists, which leave revoked keys out.
+             */
+            revokedAt: string | null;
             /**
              * Format: uuid
              * @description The user that created it; null: unknown.
@@ -5551,6 +5564,115 @@ export interface components {
             total: number;
             limit: number;
             offset: number;
+        };
+        ListedAccountReply: {
+            account: {
+                /** Format: uuid */
+                id: string;
+                /** Format: uuid */
+                agentId: string;
+                providerSlug: string;
+                /** @enum {string} */
+                status: "active" | "needs_credentials";
+                /**
+                 * Format: uuid
+                 * @description Id of the shared credential that the account uses; null when it has its own credentials.
+                 */
+                credentialId: string | null;
+                /** @description Null: the credential is stored. */
+                minted: {
+                    method: string;
+                    kind: string;
+                    /**
+                     * @description waiting: nothing was needed yet. failing: the last attempt failed; a former token may still serve. not_connected, reconnect_needed: a person must connect the account.
+                     * @enum {string}
+                     */
+                    state: "waiting" | "not_connected" | "active" | "failing" | "expired" | "reconnect_needed";
+                    /** @description Granted scopes, where the provider states them. */
+                    scope: string | null;
+                    /**
+                     * Format: date-time
+                     * @description The last success.
+                     */
+                    mintedAt: string | null;
+                    /**
+                     * Format: date-time
+                     * @description Until the gateway uses the present token; null: no expiry, or no token.
+                     */
+                    expiresAt: string | null;
+                    failure: {
+                        reason: string;
+                        /** @description Error code of the token endpoint. */
+                        detail: string | null;
+                        cause: string;
+                        remedy: string;
+                        /** Format: date-time */
+                        at: string;
+                        /**
+                         * Format: date-time
+                         * @description Null: when a person has acted.
+                         */
+                        nextAttemptAt: string | null;
+                    } | null;
+                } | null;
+                /** @description The present or last rotation in two versions; null: there was none. */
+                rotation: {
+                    /**
+                     * @description testing: the next credential is stored and not in use. rejected: the provider does not accept it. retiring: it is in use, and the former one is kept. retired: the former one is deleted. rolled_back: the former one is in use again.
+                     * @enum {string}
+                     */
+                    state: "testing" | "rejected" | "retiring" | "retired" | "rolled_back" | "cancelled";
+                    /** Format: date-time */
+                    startedAt: string;
+                    /** @description HTTP status of the last test; null: no answer. */
+                    testStatus: number | null;
+                    /** @description Why the last test did not accept the credential. */
+                    problem: string | null;
+                    /**
+                     * Format: date-time
+                     * @description When a credential that could not be tested is tested again.
+                     */
+                    nextTestAt: string | null;
+                    /**
+                     * Format: date-time
+                     * @description From when on new calls carry the next credential.
+                     */
+                    inUseSince: string | null;
+                    /**
+                     * Format: date-time
+                     * @description Until then the former credential is kept although nothing uses it.
+                     */
+                    keepUntil: string | null;
+                    /**
+                     * Format: date-time
+                     * @description When the former credential is deleted at the latest.
+                     */
+                    retiresBy: string | null;
+                    /** @description Calls and WebSockets in flight with the former credential; null: not every data plane has reported. */
+                    callsInFlight: number | null;
+                    /**
+                     * Format: date-time
+                     * @description When the rotation ended.
+                     */
+                    endedAt: string | null;
+                    /** @description The former credential is compromised and never used again. */
+                    compromised: boolean;
+                } | null;
+                /**
+                 * @description Always the string "true".
+                 * @constant
+                 */
+                isByok: "true";
+                /** @constant */
+                mode: "byok";
+                /** @description Whether calls that return credentials are allowed. */
+                allowSensitivePaths: boolean;
+                /** @description Whether calls are allowed whose path does not say what they do. */
+                allowOpaque: boolean;
+                /** Format: date-time */
+                createdAt: string;
+                agentName: string;
+            };
         };
         ListedProvider: {
             /**
@@ -7660,6 +7782,7 @@ export type LineList = components['schemas']['LineList'];
 export type LinkInput = components['schemas']['LinkInput'];
 export type ListCircuitsReply = components['schemas']['ListCircuitsReply'];
 export type ListProvidersReply = components['schemas']['ListProvidersReply'];
+export type ListedAccountReply = components['schemas']['ListedAccountReply'];
 export type ListedProvider = components['schemas']['ListedProvider'];
 export type LogRecord = components['schemas']['LogRecord'];
 export type LoginInput = components['schemas']['LoginInput'];
@@ -8108,6 +8231,34 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Get an API key, also a revoked one */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKeyReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -10889,6 +11040,34 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Get a provider account */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListedAccountReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     deleteAccount: {
         parameters: {
             query?: never;
@@ -12651,6 +12830,8 @@ export interface operations {
                 period?: "24h" | "7d" | "30d" | "90d";
                 start?: string;
                 end?: string;
+                /** @description Only calls with this key, also a revoked one. Rejected calls are not counted by key. */
+                keyId?: string;
                 /** @description One of project, agent, provider, model, tool, key, status, reason, or tag: and the key of a tag, such as tag:customer. */
                 by: string;
                 /** @description A second dimension: one row for each pair, e.g. by=project and thenBy=model. */
@@ -12910,6 +13091,8 @@ export interface operations {
                 period?: "24h" | "7d" | "30d" | "90d";
                 start?: string;
                 end?: string;
+                /** @description Only calls with this key, also a revoked one. Rejected calls are not counted by key. */
+                keyId?: string;
                 interval?: "hour" | "day";
                 /** @description One of project, agent, provider, model, tool, key, status, reason, or tag: and the key of a tag, such as tag:customer. */
                 groupBy?: string;

@@ -1,7 +1,7 @@
 /** Events about the credentials of accounts and shared credentials; a part of the catalogue (event-catalogue.ts). */
 import { NIL_UUID } from '@acg/base/uuid-patterns';
-import { Type } from 'typebox';
-import { Cents, ClosedObject, defineEvent, Id } from './define-event.js';
+import { type TObject, Type } from 'typebox';
+import { Cents, ClosedObject, defineEvent, type EventType, Id } from './define-event.js';
 
 const CredentialChange = ClosedObject({
   providerSlug: Type.String(),
@@ -121,4 +121,4 @@ export const CREDENTIAL_EVENT_TYPES = {
     },
     mailedFields: ['providerSlug', 'unattributedCents'],
   }),
-};
+} satisfies Readonly<Record<string, Pick<EventType<TObject>, 'title' | 'severity'>>>;

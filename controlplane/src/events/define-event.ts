@@ -13,7 +13,7 @@ export const ClosedObject = <T extends Parameters<typeof Type.Object>[0]>(fields
 export const EVENT_SEVERITIES = ['info', 'notice', 'warning', 'critical'] as const;
 type EventSeverity = (typeof EVENT_SEVERITIES)[number];
 
-interface EventType<Schema extends TObject> {
+export interface EventType<Schema extends TObject> {
   readonly title: string;
   /** Sentences: what happened, and how often it is sent. Part of docs/contract.md. */
   readonly description: string;
