@@ -160,6 +160,7 @@ const controlplane: FolderRules = {
   prices: ['http', 'ops', 'providers/catalogue', 'providers/custom'],
   providers: ['audit', 'breaker', 'db', 'domain', 'http', 'providers/catalogue', 'providers/custom'],
   'reports/export': ['db', 'reports/calls', 'reports/log-record', 'reports/query'],
+  'alert-rules': ['audit', 'db', 'domain', 'events', 'http', 'ledger', 'reports/query'],
   'limits-replay': ['db', 'domain', 'http', 'reports/query'],
   'api-keys': ['agents', 'audit', 'db', 'domain', 'http', 'projects', 'watch'],
   runs: ['agents', 'api-keys', 'audit', 'db', 'domain', 'events', 'grpc', 'http', 'providers/catalogue', 'watch'],

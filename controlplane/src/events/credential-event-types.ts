@@ -1,7 +1,8 @@
 /** Events about the credentials of accounts and shared credentials; a part of the catalogue (event-catalogue.ts). */
 import { NIL_UUID } from '@acg/base/uuid-patterns';
 import { type TObject, Type } from 'typebox';
-import { Cents, ClosedObject, defineEvent, type EventType, Id } from './define-event.js';
+import { defineEvent, type EventType } from './define-event.js';
+import { Cents, ClosedObject, Id } from './event-fields.js';
 
 const CredentialChange = ClosedObject({
   providerSlug: Type.String(),

@@ -1,10 +1,5 @@
-/** What an entry of the event catalogue (event-catalogue.ts) states, and parts that the entries share. */
-import { type Static, type TObject, Type } from 'typebox';
-
-export const Id = Type.String({ minLength: 36, maxLength: 36 });
-export const Cents = Type.Integer({ minimum: 0 });
-export const ClosedObject = <T extends Parameters<typeof Type.Object>[0]>(fields: T) =>
-  Type.Object(fields, { additionalProperties: false });
+/** What an entry of the event catalogue (event-catalogue.ts) states. */
+import type { Static, TObject } from 'typebox';
 
 /**
  * `info`: a change that users of the organization made themselves. `notice`: a recovery. `warning`: look soon.

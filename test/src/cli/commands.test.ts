@@ -70,6 +70,16 @@ function writeJwks(): string {
   return path;
 }
 
+/** Inserts an open alert of the rule; returns its id. */
+async function openAlert(ruleId: string): Promise<string> {
+  const sql = openPool(stack.database.url, { connectionsMax: 1, applicationName: 'test' });
+  const [alert] = await sql<{ id: string }[]>`
+    insert into alerts (id, org_id, rule_id, value) select gen_random_uuid(), org_id, id, 1 from alert_rules
+     where id = ${ruleId} returning id`;
+  await sql.end();
+  return alert!.id;
+}
+
 const KEY = { input: PROVIDER_CREDENTIALS.openai };
 
 test('every command, in an order in which each finds what it needs', async () => {
@@ -267,6 +277,16 @@ test('every command, in an order in which each finds what it needs', async () =>
   await walk('GET /v1/event-mail', ['event-mail', 'ls']);
   await walk('PUT /v1/event-mail/{userId}', ['event-mail', 'set', 'me', '--events', 'none']);
   await walk('GET /v1/attention', ['attention']);
+  const spend = ['alert-rules', 'create', '--name', 'spend', '--metric', 'spend', '--at-least', '500', ...A];
+  const alertRule = (await walk('POST /v1/alert-rules', spend)).json.rule;
+  await walk('GET /v1/alert-rules', ['alert-rules', 'ls']);
+  await walk('GET /v1/alert-rules/{id}', ['alert-rules', 'show', 'spend']);
+  await walk('PATCH /v1/alert-rules/{id}', ['alert-rules', 'set', 'spend', '--hours', '6', '--silence', 'none']);
+  const alertId = await openAlert(alertRule.id);
+  await walk('GET /v1/alerts', ['alerts', 'ls', '--state', 'open']);
+  await walk('POST /v1/alerts/{id}/acknowledge', ['alerts', 'ack', alertId]);
+  await walk('POST /v1/alerts/{id}/silence', ['alerts', 'silence', alertId, '--for', '2h']);
+  await walk('DELETE /v1/alert-rules/{id}', ['alert-rules', 'rm', 'spend', '--yes']);
   await walk('GET /v1/circuits', ['circuits', '--state', 'closed']);
   await walk('GET /v1/prices', ['prices', 'gpt-5-mini', '--provider', 'openai']);
   await walk('PUT /v1/circuits', ['circuits', 'hold', 'openai', '--for', '2h', '--yes']);

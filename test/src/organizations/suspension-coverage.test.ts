@@ -11,6 +11,8 @@ const STATISTICS_REASON = 'how providers were doing';
 /** Reasons why rows of these tables give no access and send nothing once everything in `SUSPENDABLE` is suspended. */
 const EXEMPT_TABLES: Readonly<Record<string, string>> = {
   agents: 'an agent is called with a gateway token, and calls with an account: both are suspended',
+  alert_rules: 'facts about usage; webhooks and mails that would carry their events are suspended',
+  alerts: 'facts about usage, which nobody acts by',
   archive_days: LEDGER_REASON,
   audit_entries: 'the record of what was done',
   billing_accounts: 'an admin key with which only the gateway reads reports; no call of an agent can use it',
