@@ -119,7 +119,7 @@ async function rollUp(sql: Sql, orgId: string): Promise<void> {
              min(project_id::text)::uuid, count(*), count(*) filter (where status >= 400),
              sum(tokens_in_uncached + tokens_cache_read + tokens_cache_write), sum(tokens_out), sum(cost_nanos), sum(duration_ms)
         from usage_records, unnest(string_to_array(tags, ',')) tag where org_id = ${orgId} and tags <> ''
-       group by 2, 3, 4, 5`;
+       group by 2, 3, 4, 5 order by 3, 5`; // days beside each other, as bookings arrive
     // The control plane has seen an empty ledger and marked all days as rolled up.
     await tx`update usage_daily_progress set rolled_until = '-infinity'`;
     await tx`update usage_tags_progress set rolled_until = '-infinity'`;

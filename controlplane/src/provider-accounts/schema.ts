@@ -31,6 +31,7 @@ export const Minted = Type.Unsafe<MintedView | null>({
     scope: optionalText('Granted scopes, where the provider states them.'),
     mintedAt: nullableTime('The last success.'),
     expiresAt: nullableTime('Until the gateway uses the present token; null: no expiry, or no token.'),
+    connectedAt: nullableTime('When a person connected it last; null: nobody has, or its kind needs none.'),
     failure: Type.Unsafe<MintedView['failure']>({
       ...Type.Object({
         reason: Type.String(),

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { Stack, type Tenant } from '../fixtures/stack.js';
+import { SigningKey } from '../trust-rules/stand-in-issuer.js';
 import { AcgCommand } from './acg-command.js';
 
 const FILE = `
@@ -125,6 +126,50 @@ test('--check: exit 9 and a summary where the organization differs, 0 where it d
   expect([same.code, same.stdout]).toEqual([0, '']);
   expect(same.stderr).toMatch(/^nothing to change in \S+ at http/);
   expect(await audited()).toBe(before);
+});
+
+const RULE = `
+version: 1
+projects:
+  - name: Workloads
+    agents: [{name: Deployer}]
+trustRules:
+  - name: deploy
+    project: Workloads
+    agent: Deployer
+    issuer: https://token.actions.githubusercontent.com
+    conditions: [{claim: repository_id, values: ["4711"]}, {claim: ref, values: [refs/heads/main, refs/heads/next]}]
+    jwks: {keys: [KEY]}
+`;
+
+test('trust rules: created after their agent, changed in place, exported, and deleted by --prune only', async () => {
+  const file = RULE.replace('KEY', JSON.stringify(new SigningKey('k1').jwk));
+  const created = await apply(file, ['--yes']);
+  expect([created.code, created.stdout]).toEqual([0, expect.stringContaining('+ trustRule deploy')]);
+  const [rule] = (await tenant.call('GET', '/v1/trust-rules')).body.rules;
+  expect(rule).toMatchObject({ name: 'deploy', agentName: 'Deployer', keySource: 'upload', keyLifetimeSeconds: 900 });
+  const reordered = file.replace('[refs/heads/main, refs/heads/next]', '[refs/heads/next, refs/heads/main]');
+  for (const same of [file, reordered]) expect((await apply(same, ['--json'])).json.changes).toEqual([]);
+  expect((await apply((await acg.runOk(['export'])).stdout, ['--prune', '--json'], {})).json.changes).toEqual([]);
+  const other = file.replace('"4711"', '"4712"');
+  expect((await apply(other, ['--check'])).code).toBe(9);
+  expect((await apply(other, ['--yes'])).stdout).toContain('~ trustRule deploy');
+  const [changed] = (await tenant.call('GET', '/v1/trust-rules')).body.rules;
+  expect(changed).toMatchObject({
+    id: rule.id,
+    conditions: [{ claim: 'repository_id', values: ['4712'] }, { claim: 'ref' }],
+  });
+  const moved = await apply(file.replace('https://token.actions', 'https://tokens'), ['--yes']);
+  expect([moved.code, moved.stderr]).toEqual([expect.any(Number), expect.stringContaining('issuer cannot be changed')]);
+  expect(moved.code).not.toBe(0);
+  const nobody = await apply(file.replace('agent: Deployer', 'agent: Nobody').replace('name: deploy', 'name: other'), [
+    '--yes',
+  ]);
+  expect(nobody.stderr).toContain('there is no agent Nobody in Workloads');
+  const empty = 'version: 1\ntrustRules: []';
+  expect((await apply(empty, ['--json'])).json.changes).toEqual([]);
+  expect((await apply(empty, ['--prune', '--yes'])).stdout).toContain('- trustRule deploy');
+  expect((await tenant.call('GET', '/v1/trust-rules')).body.total).toBe(0);
 });
 
 test.each([

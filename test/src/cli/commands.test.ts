@@ -128,6 +128,7 @@ test('every command, in an order in which each finds what it needs', async () =>
   expect(tested.json).toMatchObject({ ok: true, call: expect.stringMatching(/^GET http:.*\/v1\/models$/) });
   await walk('POST /v1/providers/accounts', ['accounts', 'add', 'openai', ...A, '--test', '--key-stdin'], KEY);
   await walk('GET /v1/providers/accounts', ['accounts', 'ls', ...A]);
+  await walk('GET /v1/providers/accounts/{id}', ['accounts', 'show', 'openai', ...A]);
   await walk('POST /v1/agents/{id}/call-check', check);
   await walk('POST /v1/providers/accounts/{id}/test', ['accounts', 'test', 'openai']);
   await walk('POST /v1/providers/accounts/{id}/rotate', ['accounts', 'rotate', 'openai', ...A, '--key-stdin'], KEY);
@@ -144,6 +145,7 @@ test('every command, in an order in which each finds what it needs', async () =>
   const shared = ['credentials', 'add', 'openai', '--name', 'Shared key', '--key-stdin'];
   await walk('POST /v1/credentials', shared, KEY);
   await walk('GET /v1/credentials', ['credentials', 'ls', '--provider', 'openai']);
+  await walk('GET /v1/credentials/{id}', ['credentials', 'show', 'Shared key']);
   const second = await walk('POST /v1/agents', ['agents', 'create', 'Second bot', '--project', 'default']);
   await walk('POST /v1/providers/accounts', ['credentials', 'attach', 'shared key', 'second-bot']);
   await walk('POST /v1/credentials/{id}/rotate', ['credentials', 'rotate', 'Shared key', '--key-stdin'], KEY);
@@ -321,8 +323,8 @@ test('every command, in an order in which each finds what it needs', async () =>
   await walk('POST /v1/auth/logout', ['logout']);
 
   // Covered by login.test.ts: they need a browser, a second member, a failed delivery, a second session or factor.
-  // A disconnected account was connected in a browser: connections.test.ts.
-  const inBrowser = ['accounts disconnect', 'credentials disconnect'];
+  // Accounts are connected in a browser: dashboard/connections.test.ts.
+  const inBrowser = ['accounts', 'credentials'].flatMap((group) => [`${group} connect`, `${group} disconnect`]);
   const byLogin = ['signup', 'login', 'members role', 'webhooks retry', 'sessions end', 'sessions confirm'];
   // Covered by mcp-config.test.ts: they need an MCP server.
   const elsewhere = [...byLogin, ...inBrowser, 'mcp config', 'accounts tools'];

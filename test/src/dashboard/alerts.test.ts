@@ -130,7 +130,8 @@ test('links each event to its settings and sets thresholds of several agents', a
   const { page } = visitor;
   await visitor.goto('/alerts');
   const row = (name: RegExp) => page.getByRole('row', { name });
-  const to = (name: RegExp, link: string) => row(name).getByRole('link', { name: link }).getAttribute('href');
+  const to = async (name: RegExp, link: string) =>
+    (await row(name).getByRole('link', { name: link }).getAttribute('href'))?.replace(/^\/o\/[^/]+/, '');
   expect(await to(/Budget threshold reached/, 'Support bot')).toBe(`/agents/${agentId}?tab=limits`);
   expect(await to(/calls blocked/, 'OpenAI')).toBe('/providers?tab=circuits');
   expect(await to(/Suspicious traffic/, 'Support bot')).toBe(`/agents/${agentId}?tab=keys`);

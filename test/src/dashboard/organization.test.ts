@@ -374,7 +374,34 @@ test('creates an organization from the menu and switches to it', async () => {
   await expect.poll(rightEdge, { message: 'its right edge on a phone' }).toBeLessThanOrEqual(360);
   await menu.click();
   await page.getByRole('menuitem', { name: 'Acme' }).click();
-  await page.getByRole('button', { name: /Account and organization: Acme/ }).waitFor();
+  const acmeMenu = page.getByRole('button', { name: /Account and organization: Acme/ });
+  await acmeMenu.waitFor();
+  await page.setViewportSize({ width: 1280, height: 900 });
+
+  // A link names its organization: opened, it switches the session of a member.
+  await visitor.goto('/agents');
+  const acmeAgents = page.url();
+  expect(acmeAgents).toMatch(/\/o\/[a-z0-9-]+\/agents$/);
+  await acmeMenu.click();
+  await page.getByRole('menuitem', { name: 'Second organization of Ada' }).click();
+  await menu.waitFor();
+  const secondStart = page.url();
+  await page.goto(acmeAgents);
+  await acmeMenu.waitFor();
+  await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor();
+  expect(page.url()).toBe(acmeAgents);
+
+  // Without a link that was opened, it asks first, so that two tabs do not switch back and forth.
+  await page.evaluate(`history.pushState(null, '', '${secondStart}'); dispatchEvent(new PopStateEvent('popstate'))`);
+  await page.getByRole('heading', { name: 'This page belongs to Second organization of Ada' }).waitFor();
+  await visitor.checkPage('other-organization');
+  await page.getByRole('button', { name: 'Open Acme' }).press('Enter');
+  await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+
+  await visitor.gotoAndCheck('/o/nobody-has-this-slug/agents', 'no-access-to-organization');
+  await page.getByRole('heading', { name: 'No access to this organization' }).waitFor();
+  await page.getByRole('button', { name: 'Open Acme' }).press('Enter');
+  await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
 });
 
 test('resends the confirmation link and leads from its page to the dashboard', async () => {

@@ -51,6 +51,10 @@ export class ChangeApplier {
     }
     if (change.type === 'sharedCredential') return this.#createSharedCredential(change.credential);
     if (change.type === 'account') return this.#createAccount(change.agent, change.account);
+    if (change.type === 'trustRule') {
+      await this.#post('/v1/trust-rules', { agentId: this.#agents.get(agentKey(change.agent))!, ...change.fields });
+      return;
+    }
     if (change.type === 'agent') {
       const projectId = this.#projects.get(change.project)!;
       const { agent } = await this.#post<{ agent: { id: string } }>('/v1/agents', { projectId, ...change.fields });
@@ -135,6 +139,7 @@ const PATHS: Readonly<Record<RowType, string>> = {
   account: '/v1/providers/accounts',
   customProvider: '/v1/custom-providers',
   webhook: '/v1/webhooks',
+  trustRule: '/v1/trust-rules',
 };
 
 const agentKey = ({ project, agent }: AgentPath): string => JSON.stringify([project, agent]);

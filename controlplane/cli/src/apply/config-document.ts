@@ -44,12 +44,20 @@ interface WebhookSpec {
   readonly events?: readonly string[];
   readonly status?: 'active' | 'paused';
 }
+export interface TrustRuleSpec extends Fields {
+  readonly name: string;
+  readonly project: string;
+  /** Name of an agent of the project. */
+  readonly agent: string;
+  readonly issuer: string;
+}
 export interface ConfigDocument {
   readonly organization?: Fields;
   readonly sharedCredentials?: readonly SharedCredentialSpec[];
   readonly customProviders?: readonly CustomProviderSpec[];
   readonly projects?: readonly ProjectSpec[];
   readonly webhooks?: readonly WebhookSpec[];
+  readonly trustRules?: readonly TrustRuleSpec[];
 }
 /** Values that are sent to the API unchanged. */
 export type Fields = Readonly<Record<string, unknown>>;
@@ -80,6 +88,9 @@ export const CUSTOM_PROVIDER_FIELDS = [
   'definition',
 ] as const;
 
+/** Fields of a trust rule that PATCH accepts and the API shows. */
+export const TRUST_RULE_FIELDS = ['conditions', 'keyLifetimeSeconds', 'jtiOnce'] as const;
+
 /** Validates the structure; the API validates the values. */
 export function validateDocument(value: unknown): ConfigDocument {
   const { version, ...document } = validateObject(value, 'the document', [
@@ -89,6 +100,7 @@ export function validateDocument(value: unknown): ConfigDocument {
     'sharedCredentials',
     'projects',
     'webhooks',
+    'trustRules',
   ]);
   if (version !== DOCUMENT_VERSION) throw usage(`version must be ${DOCUMENT_VERSION}: this program knows no other`);
   if (document.organization !== undefined)
@@ -104,6 +116,17 @@ export function validateDocument(value: unknown): ConfigDocument {
   }
   validateRows(document.customProviders, 'customProviders', 'slug', CUSTOM_PROVIDER_FIELDS);
   validateRows(document.webhooks, 'webhooks', 'url', ['events', 'status']);
+  for (const rule of validateRows(document.trustRules, 'trustRules', 'name', [
+    'project',
+    'agent',
+    'issuer',
+    'jwks',
+    ...TRUST_RULE_FIELDS,
+  ])) {
+    for (const field of ['project', 'agent', 'issuer'])
+      if (typeof rule[field] !== 'string') throw usage(`trustRules ${String(rule.name)} has no ${field}`);
+    if (rule.conditions === undefined) throw usage(`trustRules ${String(rule.name)} has no conditions`);
+  }
   for (const project of validateRows(document.projects, 'projects', 'name', [...PARENT_FIELDS, 'agents'])) {
     const path = `projects ${String(project.name)}`;
     assertBudgetsConsistent(project, path);

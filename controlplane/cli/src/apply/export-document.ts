@@ -9,6 +9,7 @@ import {
   CUSTOM_PROVIDER_FIELDS,
   DOCUMENT_VERSION,
   type Fields,
+  TRUST_RULE_FIELDS,
 } from './config-document.js';
 import type { OrgState } from './org-state.js';
 
@@ -59,6 +60,12 @@ export function exportDocument(
         })),
       })),
     })),
+    trustRules: state.trustRules.flatMap(({ name, agentId, issuer, fields }) => {
+      const project = state.projects.find(({ agents }) => agents.some(({ id }) => id === agentId));
+      const agent = project?.agents.find(({ id }) => id === agentId);
+      if (project === undefined || agent === undefined) return [];
+      return [{ name, project: project.name, agent: agent.name, issuer, ...pickFields(fields, TRUST_RULE_FIELDS) }];
+    }),
     webhooks: state.webhooks.map(({ url, events, status }) => ({ url, events, status: status as 'active' })),
   };
 }

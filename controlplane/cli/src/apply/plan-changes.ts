@@ -13,6 +13,7 @@ import type {
 } from './config-document.js';
 import { AGENT_FIELDS, CUSTOM_PROVIDER_FIELDS, PARENT_FIELDS } from './config-document.js';
 import type { AgentState, OrgState } from './org-state.js';
+import { findTrustRuleChanges } from './plan-trust-rules.js';
 
 /** Field → [before, after]. */
 type Differences = Readonly<Record<string, readonly [unknown, unknown]>>;
@@ -26,6 +27,7 @@ export type Change = NamedChange &
     | { readonly action: 'create'; readonly type: 'project' | 'customProvider' | 'webhook'; readonly fields: Fields }
     | { readonly action: 'create'; readonly type: 'agent'; readonly project: string; readonly fields: Fields }
     | { readonly action: 'create'; readonly type: 'account'; readonly agent: AgentPath; readonly account: AccountSpec }
+    | { readonly action: 'create'; readonly type: 'trustRule'; readonly agent: AgentPath; readonly fields: Fields }
     | { readonly action: 'create'; readonly type: 'sharedCredential'; readonly credential: SharedCredentialSpec }
     | { readonly action: 'update'; readonly type: RowType; readonly id: string; readonly fields: Differences }
     | { readonly action: 'status'; readonly type: 'agent'; readonly agent: AgentPath; readonly fields: Differences }
@@ -38,7 +40,8 @@ export type RowType =
   | 'account'
   | 'customProvider'
   | 'sharedCredential'
-  | 'webhook';
+  | 'webhook'
+  | 'trustRule';
 /** Identified by names, because project and agent may not exist yet. */
 export interface AgentPath {
   readonly project: string;
@@ -76,9 +79,31 @@ export function planChanges(document: ConfigDocument, state: OrgState, prune: bo
     if (own === null) upserts.push({ action: 'create', type: 'webhook', name: url, fields: { url, ...wanted } });
     else upserts.push(...planUpdate('webhook', url, own.id, wanted, { events: own.events, status: own.status }));
   }
-  if (prune) deletes.push(...planPrune(document, state));
-  return [...upserts, ...deletes];
+  for (const rule of document.trustRules ?? []) {
+    const { name, project, agent, ...fields } = rule;
+    const own = findUnique(state.trustRules, (row) => row.name === name, `trust rule ${name}`);
+    if (own === null)
+      upserts.push({
+        action: 'create',
+        type: 'trustRule',
+        name,
+        agent: { project, agent },
+        fields: { name, ...fields },
+      });
+    else upserts.push(...planUpdate('trustRule', name, own.id, findTrustRuleChanges(rule, own, state), own.fields));
+  }
+  if (!prune) return upserts;
+  deletes.push(...planPrune(document, state));
+  // First, because the deletion of an agent deletes its rules, too.
+  return [...upserts, ...planTrustRuleDeletes(document, state), ...deletes];
 }
+
+const planTrustRuleDeletes = ({ trustRules }: ConfigDocument, state: OrgState): Change[] =>
+  trustRules === undefined
+    ? []
+    : state.trustRules
+        .filter(({ name }) => !trustRules.some((wanted) => wanted.name === name))
+        .map(({ id, name }) => ({ action: 'delete', type: 'trustRule', name, id }));
 
 const findProject = (state: OrgState, name: string) =>
   findUnique(state.projects, (row) => row.name === name, `project ${name}`);

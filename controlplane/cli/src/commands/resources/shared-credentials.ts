@@ -13,7 +13,11 @@ import { formatCount, formatDay } from '../../terminal/format-numbers-and-times.
 import type { Target } from '../descriptors/operation-target-from-arguments.js';
 import { listCommand } from '../descriptors/register-list-commands.js';
 import { commandGroup, operationCommand } from '../descriptors/register-operation-commands.js';
+<<<<<<< HEAD
 import { formatRotation, ROTATE_FIELDS, ROTATION_ACTION } from './credential-rotation.js';
+=======
+import { connectCommand, describeMinted } from './connect-in-browser.js';
+>>>>>>> main
 
 type SharedCredential = RowOf<'GET /v1/credentials', 'credentials'>;
 
@@ -42,6 +46,7 @@ export const registerCredentialCommands = commandGroup(
       { title: 'CREDENTIAL', cell: ({ name }) => name },
       { title: 'PROVIDER', cell: ({ providerSlug }) => providerSlug },
       { title: 'STATUS', cell: ({ status }) => status },
+      { title: 'STATE', cell: ({ minted }) => minted?.state ?? 'stored' },
       { title: 'ACCOUNTS', cell: ({ accounts }) => formatCount(accounts), alignRight: true },
       { title: 'PROJECT', cell: ({ projectId }) => projectId ?? 'all' },
       { title: 'ROTATION', cell: ({ rotation }) => rotation?.state ?? '' },
@@ -97,6 +102,27 @@ export const registerCredentialCommands = commandGroup(
     target: CREDENTIAL,
     print: (run, result, { found }) => run.printLine(formatCredentialTest(found.name, result)),
     after: (_run, result, { found }) => assertCredentialAccepted(found.name, result),
+  }),
+  operationCommand({
+    name: 'show',
+    description: 'show its state: kind, scope, expiry, what went wrong and what to do',
+    operation: 'GET /v1/credentials/{id}',
+    target: CREDENTIAL,
+    print: (run, { credential }) =>
+      run.printFields({
+        credential: credential.name,
+        provider: credential.providerSlug,
+        status: credential.status,
+        accounts: formatCount(credential.accounts),
+        ...describeMinted(credential.minted),
+      }),
+  }),
+  connectCommand({
+    description: 'have a person connect it at the provider: opens the dashboard and waits for the result',
+    target: CREDENTIAL,
+    load: async (client, id) => (await client.get('/v1/credentials/{id}', { params: { path: { id } } })).credential,
+    page: ({ id }) => `/providers?tab=shared&credential=${id}`,
+    name: ({ name, providerSlug }) => `${name} at ${providerSlug}`,
   }),
   operationCommand({
     name: 'disconnect',

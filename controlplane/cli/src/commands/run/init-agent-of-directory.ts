@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { findAgent } from '../../api/find-agent.js';
 import { findProjectId } from '../../api/find-by-name.js';
-import { fetchCredentialFields, readProviderCredentials } from '../../api/provider-credential-input.js';
+import { fetchCredentialForms, readProviderCredentials } from '../../api/provider-credential-input.js';
 import type { Invocation } from '../../invocation/invocation.js';
 import type { ProgramInterface } from '../../invocation/program-interface-for-commands.js';
 import { parseDollarsAsCents } from '../../options/page-options-and-value-parsers.js';
@@ -66,7 +66,7 @@ async function createAgent(run: Invocation): Promise<AgentChoice> {
   const { providers } = await client.get('/v1/providers');
   const choices = providers.map(({ slug, displayName }) => ({ value: slug, label: displayName }));
   const providerSlug = await promptChoice(run, { message: 'Its provider', flag: 'acg accounts add' }, choices);
-  const credentials = await readProviderCredentials(run, await fetchCredentialFields(client, providerSlug), {
+  const credentials = await readProviderCredentials(run, await fetchCredentialForms(client, providerSlug), {
     fields: [],
   });
   await client.post('/v1/providers/accounts', { body: { agentId: agent.id, providerSlug, credentials } });

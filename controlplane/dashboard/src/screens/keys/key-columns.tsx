@@ -25,6 +25,7 @@ const editDisabledReason = ({ status }: Key): string | null =>
 export const keyColumns = ({ projectName, onEdit, onRotate, onRevoke }: KeyActions): readonly Column<Key>[] => [
   {
     header: 'Gateway token',
+    sortKey: 'name',
     cell: ({ name, keyPrefix }) => (
       <>
         <Text size="sm" fw={600} span display="block" className="acg-break-anywhere">
@@ -46,6 +47,7 @@ export const keyColumns = ({ projectName, onEdit, onRotate, onRevoke }: KeyActio
   },
   {
     header: 'Last used',
+    sortKey: 'lastUsedAt',
     cell: ({ id, lastUsedAt }) =>
       lastUsedAt === null ? (
         'Never'
@@ -55,8 +57,8 @@ export const keyColumns = ({ projectName, onEdit, onRotate, onRevoke }: KeyActio
         </Anchor>
       ),
   },
-  { header: 'Expires', cell: ({ expiresAt }) => <RelativeTime at={expiresAt} never="Never" /> },
-  { header: 'Created', cell: ({ createdAt }) => <RelativeTime at={createdAt} />, wideOnly: true },
+  { header: 'Expires', sortKey: 'expiresAt', cell: ({ expiresAt }) => <RelativeTime at={expiresAt} never="Never" /> },
+  { header: 'Created', sortKey: 'createdAt', cell: ({ createdAt }) => <RelativeTime at={createdAt} />, wideOnly: true },
   {
     header: 'Actions',
     cell: (key) => <KeyActionButtons apiKey={key} onEdit={onEdit} onRotate={onRotate} onRevoke={onRevoke} />,

@@ -44,6 +44,11 @@ export function KeysPage() {
         filtered={values.search !== '' || values.project !== '' || values.status !== ''}
         onClearFilters={clear}
         paging={({ total }) => ({ page: values.page, pageSize: PAGE_SIZE, total, onPage: (page) => set({ page }) })}
+        sorting={{
+          sort: values.sort,
+          order: values.order === 'asc' ? 'asc' : 'desc',
+          onSort: (sort, order) => set({ sort, order }),
+        }}
         columns={keyColumns({
           projectName: (id) => projects.data?.find((project) => project.id === id)?.name ?? null,
           ...keyDialogs,

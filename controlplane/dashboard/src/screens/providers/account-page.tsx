@@ -8,6 +8,8 @@ import { useMissingRoleReason } from '../../api/session.js';
 import { InlineCopy } from '../../components/buttons/inline-copy.js';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
 import { TimeSeriesChart } from '../../components/charts/time-series-chart.js';
+import { CredentialBadge } from '../../components/credentials/credential-badge.js';
+import { MintedCredential } from '../../components/credentials/minted-credential.js';
 import { CREDENTIAL_TEST_TOASTS } from '../../components/feedback/credential-test-toasts.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { MetricTile } from '../../components/feedback/metric-tile.js';
@@ -65,7 +67,9 @@ function AccountDetails({ account }: { readonly account: Account }) {
       <PageHeader
         title={title}
         description={
-          status === 'active' ? (
+          account.minted !== null ? (
+            <CredentialBadge status={status} minted={account.minted} />
+          ) : status === 'active' ? (
             <StatusBadge tone="success">credential stored</StatusBadge>
           ) : (
             <StatusBadge tone="error">credential must be entered again</StatusBadge>
@@ -107,6 +111,16 @@ function AccountDetails({ account }: { readonly account: Account }) {
         ]}
       />
       <Stack gap="xl">
+        {account.minted !== null && (
+          <Card>
+            <MintedCredential
+              target={credentialId === null ? { kind: 'account', id } : { kind: 'credential', id: credentialId }}
+              usedBy={credentialId === null ? agentName : 'every agent that shares the credential'}
+              providerSlug={providerSlug}
+              minted={account.minted}
+            />
+          </Card>
+        )}
         <AccountUsage agentId={agentId} providerSlug={providerSlug} />
         <TokensOfAgent agentId={agentId} />
         <RecentCalls scope={{ agentId, provider: providerSlug }} />

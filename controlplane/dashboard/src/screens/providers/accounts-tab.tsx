@@ -4,10 +4,10 @@ import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { useFormDraft } from '../../api/form-drafts-across-sign-in.js';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
+import { CredentialBadge } from '../../components/credentials/credential-badge.js';
 import { CREDENTIAL_TEST_TOASTS } from '../../components/feedback/credential-test-toasts.js';
 import { EmptyState } from '../../components/feedback/empty-state.js';
 import { RelativeTime } from '../../components/feedback/relative-time.js';
-import { StatusBadge } from '../../components/feedback/status-badge.js';
 import { showToast } from '../../components/feedback/toast.js';
 import { lazyComponent } from '../../components/layout/lazy-component-no-suspense-delay.js';
 import { DataTable } from '../../components/tables/data-table.js';
@@ -20,6 +20,11 @@ import { type Account, useAccountList, useProviderName } from './use-account-lis
 
 const NewAccountDialog = lazyComponent(async () => (await import('./new-account-dialog.js')).NewAccountDialog, null);
 
+const AccountDrawer = lazyComponent(
+  async () => (await import('../../components/credentials/account-drawer.js')).AccountDrawer,
+  null,
+);
+
 const PAGE_SIZE = 50;
 const STATUSES = [
   { value: '', label: 'Any status' },
@@ -31,6 +36,8 @@ interface AccountFilters {
   readonly project: string;
   readonly status: string;
   readonly page: number;
+  /** Id of the account in the drawer; empty: none. */
+  readonly account: string;
 }
 
 interface AccountsTabProps {
@@ -115,12 +122,13 @@ export function AccountsTab({ values, onChange, onClear, filtered }: AccountsTab
           { header: 'Provider', cell: ({ providerSlug }) => nameOf(providerSlug) },
           {
             header: 'Credential',
-            cell: (account) =>
-              account.status === 'active' ? (
-                <StatusBadge tone="success">{account.credentialId === null ? 'stored' : 'stored, shared'}</StatusBadge>
-              ) : (
-                <StatusBadge tone="error">must be entered again</StatusBadge>
-              ),
+            cell: (account) => (
+              <CredentialBadge
+                status={account.status}
+                minted={account.minted}
+                isShared={account.credentialId !== null}
+              />
+            ),
           },
           {
             header: 'Sensitive calls',
@@ -137,6 +145,14 @@ export function AccountsTab({ values, onChange, onClear, filtered }: AccountsTab
             header: 'Actions',
             cell: (account) => (
               <Group gap="xs" justify="flex-end">
+                {account.minted !== null && (
+                  <RowActionButton
+                    requiredRole="viewer"
+                    label="Details"
+                    rowName={accountLabel(account)}
+                    onClick={() => onChange({ account: account.id, page })}
+                  />
+                )}
                 <RowActionButton
                   requiredRole="admin"
                   label="Test"
@@ -165,6 +181,9 @@ export function AccountsTab({ values, onChange, onClear, filtered }: AccountsTab
           },
         ]}
       />
+      {values.account !== '' && (
+        <AccountDrawer key={values.account} id={values.account} onClose={() => onChange({ account: '', page })} />
+      )}
       {adding && (
         <NewAccountDialog
           onClose={() => setAdding(false)}
