@@ -15,11 +15,8 @@ import type { Column } from '../../terminal/table.js';
 import { addTarget, findTarget, type Target } from '../descriptors/operation-target-from-arguments.js';
 import { listCommand } from '../descriptors/register-list-commands.js';
 import { commandGroup, operationCommand } from '../descriptors/register-operation-commands.js';
-<<<<<<< HEAD
-import { formatRotation, ROTATE_FIELDS, ROTATION_ACTION } from './credential-rotation.js';
-=======
 import { connectCommand, describeMinted } from './connect-in-browser.js';
->>>>>>> main
+import { formatRotation, ROTATE_FIELDS, ROTATION_ACTION } from './credential-rotation.js';
 
 /** Names an account by its id, or by its provider among the accounts of one agent. */
 const ACCOUNT: Target<{ readonly id: string; readonly providerSlug: string }> = {

@@ -13,11 +13,8 @@ import { formatCount, formatDay } from '../../terminal/format-numbers-and-times.
 import type { Target } from '../descriptors/operation-target-from-arguments.js';
 import { listCommand } from '../descriptors/register-list-commands.js';
 import { commandGroup, operationCommand } from '../descriptors/register-operation-commands.js';
-<<<<<<< HEAD
-import { formatRotation, ROTATE_FIELDS, ROTATION_ACTION } from './credential-rotation.js';
-=======
 import { connectCommand, describeMinted } from './connect-in-browser.js';
->>>>>>> main
+import { formatRotation, ROTATE_FIELDS, ROTATION_ACTION } from './credential-rotation.js';
 
 type SharedCredential = RowOf<'GET /v1/credentials', 'credentials'>;
 
