@@ -19,7 +19,7 @@ import type { CallRuns } from './call/stages/call-runs.js';
 import type { Config } from './config.js';
 import { ContextCache, DEFAULT_CONTEXT_CACHE_OPTIONS } from './context/context-cache.js';
 import { ControlPlaneLink, isClockOff, type LinkListener } from './context/control-plane-link.js';
-import { endsSession } from './context/invalidation-matching-and-history.js';
+import { endsSession, type FormerCredential } from './context/invalidation-matching-and-history.js';
 import { UnauthenticatedRateLimiter } from './context/unauthenticated-rate-limiter.js';
 import { type CreatedCounters, createCounters } from './counters/create-counters.js';
 import { applyLedgerSpend } from './limits/apply-ledger-spend.js';
@@ -60,6 +60,7 @@ const USAGE_FLUSH_TIME_RATIO = 0.2;
 
 export class Gateway implements OpsSource {
   readonly #config: Config;
+  readonly #dataPlaneId: string;
   readonly #log: Logger;
   readonly #metrics: Metrics;
   readonly #client: ControlPlaneClient;
@@ -102,6 +103,7 @@ export class Gateway implements OpsSource {
     onFatal: (message: string) => void,
   ) {
     this.#config = config;
+    this.#dataPlaneId = identity.dataPlaneId;
     this.#log = log;
     this.#metrics = metrics;
     this.#counters = counters;
@@ -241,11 +243,22 @@ export class Gateway implements OpsSource {
       onCircuit: (circuit) => this.#breakers.update(circuit),
       onPrices: (book) => prices.replaceOverrides(book),
       onSessionsEnd: (invalidation) => {
-        this.#server.sessionRevoker.revokeMatching((context, slug) => endsSession(invalidation, context, slug));
+        this.#server.sessionRevoker.revokeMatching((context, upstream) => endsSession(invalidation, context, upstream));
       },
       onReset: () => this.#server.sessionRevoker.recheckAll(),
+      onRetiring: (former) => this.#reportCredentialUse(former),
       onFatal,
     };
+  }
+
+  #reportCredentialUse(former: readonly FormerCredential[]): void {
+    if (former.length === 0) return;
+    const counts = this.#server.sessionRevoker.countUses(former);
+    const uses = former.map(({ id, version }, i) => ({ id, version, calls: counts[i]! }));
+    // The next heartbeat asks again.
+    this.#client
+      .reportCredentialUse({ dataPlaneId: this.#dataPlaneId, uses }, REPORT_TIMEOUT_MS)
+      .catch((error: unknown) => this.#log.debug({ err: error }, 'use of former credentials not reported'));
   }
 
   #createServer(metering: ProviderMetering, callRuns: CallRuns): ProxyServer {

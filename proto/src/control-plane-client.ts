@@ -21,6 +21,8 @@ import type {
   IReleaseProbeResponse,
   IReportContactsRequest,
   IReportContactsResponse,
+  IReportCredentialUseRequest,
+  IReportCredentialUseResponse,
   IReportUsageRequest,
   IReportUsageResponse,
   IResolveTokenRequest,
@@ -135,6 +137,10 @@ export class ControlPlaneClient {
 
   reportContacts(request: IReportContactsRequest, timeoutMs: number): Promise<IReportContactsResponse> {
     return this.#call(gatewayService.reportContacts, request, timeoutMs);
+  }
+
+  reportCredentialUse(request: IReportCredentialUseRequest, timeoutMs: number): Promise<IReportCredentialUseResponse> {
+    return this.#call(gatewayService.reportCredentialUse, request, timeoutMs);
   }
 
   /** A repeated POST may leave a second run, whose token is lost; it ends with its time. */

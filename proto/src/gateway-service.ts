@@ -12,6 +12,8 @@ import type {
   IReleaseProbeResponse,
   IReportContactsRequest,
   IReportContactsResponse,
+  IReportCredentialUseRequest,
+  IReportCredentialUseResponse,
   IReportUsageRequest,
   IReportUsageResponse,
   IResolveTokenRequest,
@@ -72,6 +74,11 @@ export const gatewayService = {
     v1.ReportContactsRequest,
     v1.ReportContactsResponse,
   ),
+  reportCredentialUse: method<IReportCredentialUseRequest, IReportCredentialUseResponse>(
+    'ReportCredentialUse',
+    v1.ReportCredentialUseRequest,
+    v1.ReportCredentialUseResponse,
+  ),
   callRuns: method<ICallRunsRequest, ICallRunsResponse>('CallRuns', v1.CallRunsRequest, v1.CallRunsResponse),
 };
 
@@ -94,5 +101,6 @@ export interface GatewayHandlers {
   acquireProbe: handleUnaryCall<IAcquireProbeRequest, IAcquireProbeResponse>;
   releaseProbe: handleUnaryCall<IReleaseProbeRequest, IReleaseProbeResponse>;
   reportContacts: handleUnaryCall<IReportContactsRequest, IReportContactsResponse>;
+  reportCredentialUse: handleUnaryCall<IReportCredentialUseRequest, IReportCredentialUseResponse>;
   callRuns: handleUnaryCall<ICallRunsRequest, ICallRunsResponse>;
 }

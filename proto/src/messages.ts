@@ -25,6 +25,8 @@ export const {
   ReleaseProbeResponse,
   ReportContactsRequest,
   ReportContactsResponse,
+  ReportCredentialUseRequest,
+  ReportCredentialUseResponse,
   CircuitOutcome,
 } = acg.v1;
 
@@ -44,6 +46,7 @@ export type IInjection = acg.v1.IInjection;
 export type IWatchRequest = acg.v1.IWatchRequest;
 export type IWatchEvent = acg.v1.IWatchEvent;
 export type IHello = acg.v1.IHello;
+export type IHeartbeat = acg.v1.IHeartbeat;
 export type ICounterLayout = acg.v1.ICounterLayout;
 export type ICircuitState = acg.v1.ICircuitState;
 export type IPriceBook = acg.v1.IPriceBook;
@@ -67,6 +70,9 @@ export type ICallRunsRequest = acg.v1.ICallRunsRequest;
 export type ICallRunsResponse = acg.v1.ICallRunsResponse;
 export type IReportContactsRequest = acg.v1.IReportContactsRequest;
 export type IReportContactsResponse = acg.v1.IReportContactsResponse;
+export type IFormerCredential = acg.v1.IFormerCredential;
+export type IReportCredentialUseRequest = acg.v1.IReportCredentialUseRequest;
+export type IReportCredentialUseResponse = acg.v1.IReportCredentialUseResponse;
 export const Outcome = acg.v1.ResolveTokenResponse.Outcome;
 export const InvalidationKind = acg.v1.Invalidation.Kind;
 export const LayoutStage = acg.v1.CounterLayout.Stage;

@@ -957,6 +957,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/credentials/{id}/rotation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel, roll back or end a rotation in two versions of a shared credential
+         * @description Role: admin or owner.
+         */
+        post: operations["changeCredentialRotation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/credentials/{id}/test": {
         parameters: {
             query?: never;
@@ -1691,6 +1711,26 @@ export interface paths {
          * @description Role: admin or owner.
          */
         post: operations["rotateAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/providers/accounts/{id}/rotation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel, roll back or end a rotation in two versions of a provider account
+         * @description Role: admin or owner.
+         */
+        post: operations["changeAccountRotation"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3139,6 +3179,86 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "credential.rotated": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Next credential in use
+         * @description The provider accepts the next credential of a rotation in two versions, and new calls carry it.
+         */
+        post: operations["onCredentialRotated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "credential.rotation_failed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Next credential rejected
+         * @description The provider does not accept the next credential of a rotation in two versions. The present one stays in use.
+         */
+        post: operations["onCredentialRotationFailed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "credential.rolled_back": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Former credential in use again
+         * @description The former credential of a rotation in two versions is in use again: the provider rejects the next one, or an admin rolled back.
+         */
+        post: operations["onCredentialRolledBack"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "credential.retired": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Former credential deleted
+         * @description The former credential of a rotation in two versions is deleted from the gateway. Revoke it at the provider.
+         */
+        post: operations["onCredentialRetired"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "credential.used_elsewhere": {
         parameters: {
             query?: never;
@@ -3286,11 +3406,6 @@ export interface components {
                  * @description Until the gateway uses the present token; null: no expiry, or no token.
                  */
                 expiresAt: string | null;
-                /**
-                 * Format: date-time
-                 * @description When a person connected it last; null: nobody has, or its kind needs none.
-                 */
-                connectedAt: string | null;
                 failure: {
                     reason: string;
                     /** @description Error code of the token endpoint. */
@@ -3305,6 +3420,49 @@ export interface components {
                      */
                     nextAttemptAt: string | null;
                 } | null;
+            } | null;
+            /** @description The present or last rotation in two versions; null: there was none. */
+            rotation: {
+                /**
+                 * @description testing: the next credential is stored and not in use. rejected: the provider does not accept it. retiring: it is in use, and the former one is kept. retired: the former one is deleted. rolled_back: the former one is in use again.
+                 * @enum {string}
+                 */
+                state: "testing" | "rejected" | "retiring" | "retired" | "rolled_back" | "cancelled";
+                /** Format: date-time */
+                startedAt: string;
+                /** @description HTTP status of the last test; null: no answer. */
+                testStatus: number | null;
+                /** @description Why the last test did not accept the credential. */
+                problem: string | null;
+                /**
+                 * Format: date-time
+                 * @description When a credential that could not be tested is tested again.
+                 */
+                nextTestAt: string | null;
+                /**
+                 * Format: date-time
+                 * @description From when on new calls carry the next credential.
+                 */
+                inUseSince: string | null;
+                /**
+                 * Format: date-time
+                 * @description Until then the former credential is kept although nothing uses it.
+                 */
+                keepUntil: string | null;
+                /**
+                 * Format: date-time
+                 * @description When the former credential is deleted at the latest.
+                 */
+                retiresBy: string | null;
+                /** @description Calls and WebSockets in flight with the former credential; null: not every data plane has reported. */
+                callsInFlight: number | null;
+                /**
+                 * Format: date-time
+                 * @description When the rotation ended.
+                 */
+                endedAt: string | null;
+                /** @description The former credential is compromised and never used again. */
+                compromised: boolean;
             } | null;
             /**
              * @description Always the string "true".
@@ -3373,11 +3531,6 @@ export interface components {
                      * @description Until the gateway uses the present token; null: no expiry, or no token.
                      */
                     expiresAt: string | null;
-                    /**
-                     * Format: date-time
-                     * @description When a person connected it last; null: nobody has, or its kind needs none.
-                     */
-                    connectedAt: string | null;
                     failure: {
                         reason: string;
                         /** @description Error code of the token endpoint. */
@@ -3392,6 +3545,49 @@ export interface components {
                          */
                         nextAttemptAt: string | null;
                     } | null;
+                } | null;
+                /** @description The present or last rotation in two versions; null: there was none. */
+                rotation: {
+                    /**
+                     * @description testing: the next credential is stored and not in use. rejected: the provider does not accept it. retiring: it is in use, and the former one is kept. retired: the former one is deleted. rolled_back: the former one is in use again.
+                     * @enum {string}
+                     */
+                    state: "testing" | "rejected" | "retiring" | "retired" | "rolled_back" | "cancelled";
+                    /** Format: date-time */
+                    startedAt: string;
+                    /** @description HTTP status of the last test; null: no answer. */
+                    testStatus: number | null;
+                    /** @description Why the last test did not accept the credential. */
+                    problem: string | null;
+                    /**
+                     * Format: date-time
+                     * @description When a credential that could not be tested is tested again.
+                     */
+                    nextTestAt: string | null;
+                    /**
+                     * Format: date-time
+                     * @description From when on new calls carry the next credential.
+                     */
+                    inUseSince: string | null;
+                    /**
+                     * Format: date-time
+                     * @description Until then the former credential is kept although nothing uses it.
+                     */
+                    keepUntil: string | null;
+                    /**
+                     * Format: date-time
+                     * @description When the former credential is deleted at the latest.
+                     */
+                    retiresBy: string | null;
+                    /** @description Calls and WebSockets in flight with the former credential; null: not every data plane has reported. */
+                    callsInFlight: number | null;
+                    /**
+                     * Format: date-time
+                     * @description When the rotation ended.
+                     */
+                    endedAt: string | null;
+                    /** @description The former credential is compromised and never used again. */
+                    compromised: boolean;
                 } | null;
                 /**
                  * @description Always the string "true".
@@ -4208,7 +4404,7 @@ export interface components {
         AttentionReply: {
             attention: {
                 /** @enum {string} */
-                kind: "sensitive_call" | "circuit_open" | "budget" | "reconnect_needed" | "needs_credentials" | "webhook_failing" | "key_expiring" | "key_unused" | "no_budget";
+                kind: "sensitive_call" | "circuit_open" | "budget" | "needs_credentials" | "webhook_failing" | "key_expiring" | "key_unused" | "no_budget";
                 total: number;
                 /** @description The five most urgent items. */
                 things: {
@@ -4791,20 +4987,6 @@ export interface components {
             iss?: string;
             error?: string;
         };
-        ConnectionReply: {
-            /** @constant */
-            ok: true;
-            /**
-             * Format: uuid
-             * @description The connected account; null: a shared credential was connected.
-             */
-            accountId: string | null;
-            /**
-             * Format: uuid
-             * @description The connected shared credential.
-             */
-            credentialId: string | null;
-        };
         CreatedItems: {
             items: {
                 /**
@@ -4889,6 +5071,76 @@ export interface components {
             /** Format: date-time */
             timestamp: string;
             data: components["schemas"]["CredentialRefusedData"];
+        };
+        CredentialRetiredData: {
+            providerSlug: string;
+            /** @description Null for a shared credential. */
+            accountId: string | null;
+            /** @description Id of the shared credential; null for the credential of an account. */
+            credentialId: string | null;
+            agentId: string | null;
+            orgId: string;
+            /** @description An admin has marked the former credential as compromised. */
+            compromised: boolean;
+        };
+        CredentialRetiredEvent: {
+            /** @constant */
+            event: "credential.retired";
+            /** Format: date-time */
+            timestamp: string;
+            data: components["schemas"]["CredentialRetiredData"];
+        };
+        CredentialRolledBackData: {
+            providerSlug: string;
+            /** @description Null for a shared credential. */
+            accountId: string | null;
+            /** @description Id of the shared credential; null for the credential of an account. */
+            credentialId: string | null;
+            agentId: string | null;
+            orgId: string;
+            /** @description An admin has marked the former credential as compromised. */
+            compromised: boolean;
+        };
+        CredentialRolledBackEvent: {
+            /** @constant */
+            event: "credential.rolled_back";
+            /** Format: date-time */
+            timestamp: string;
+            data: components["schemas"]["CredentialRolledBackData"];
+        };
+        CredentialRotatedData: {
+            providerSlug: string;
+            /** @description Null for a shared credential. */
+            accountId: string | null;
+            /** @description Id of the shared credential; null for the credential of an account. */
+            credentialId: string | null;
+            agentId: string | null;
+            orgId: string;
+            /** @description An admin has marked the former credential as compromised. */
+            compromised: boolean;
+        };
+        CredentialRotatedEvent: {
+            /** @constant */
+            event: "credential.rotated";
+            /** Format: date-time */
+            timestamp: string;
+            data: components["schemas"]["CredentialRotatedData"];
+        };
+        CredentialRotationFailedData: {
+            providerSlug: string;
+            /** @description Null for a shared credential. */
+            accountId: string | null;
+            /** @description Id of the shared credential; null for the credential of an account. */
+            credentialId: string | null;
+            agentId: string | null;
+            orgId: string;
+        };
+        CredentialRotationFailedEvent: {
+            /** @constant */
+            event: "credential.rotation_failed";
+            /** Format: date-time */
+            timestamp: string;
+            data: components["schemas"]["CredentialRotationFailedData"];
         };
         CredentialUsedElsewhereData: {
             providerSlug: string;
@@ -5049,7 +5301,7 @@ export interface components {
             /** Format: uuid */
             endpointId: string;
             /** @enum {string} */
-            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
             /** @enum {string} */
             status: "pending" | "success" | "failed";
             statusCode: string | null;
@@ -5065,7 +5317,7 @@ export interface components {
             /** Format: uuid */
             endpointId: string;
             /** @enum {string} */
-            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
             /** @enum {string} */
             status: "pending" | "success" | "failed";
             statusCode: string | null;
@@ -5076,7 +5328,7 @@ export interface components {
             createdAt: string;
             payload: {
                 /** @enum {string} */
-                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
                 /** Format: date-time */
                 timestamp: string;
                 data: {
@@ -5121,7 +5373,7 @@ export interface components {
              * @enum {string}
              */
             kind: "webhook" | "slack" | "teams";
-            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
             /** @enum {string} */
             status: "active" | "paused";
             /** @description failing: every attempt failed for 3 days and at least 50 times. Set `status` to `active` to resume. */
@@ -5152,7 +5404,7 @@ export interface components {
                  * @enum {string}
                  */
                 kind: "webhook" | "slack" | "teams";
-                events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+                events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
                 /** @enum {string} */
                 status: "active" | "paused";
                 /** @description failing: every attempt failed for 3 days and at least 50 times. Set `status` to `active` to resume. */
@@ -5181,7 +5433,7 @@ export interface components {
         };
         EndpointInput: {
             url: string;
-            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
             /**
              * @description What the receiver reads: the signed event (webhook), or a message for an incoming webhook of Slack or Teams.
              * @enum {string}
@@ -5196,7 +5448,7 @@ export interface components {
         };
         EndpointPatch: {
             url?: string;
-            events?: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+            events?: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
             /** @enum {string} */
             status?: "active" | "paused";
         };
@@ -5211,7 +5463,7 @@ export interface components {
                 /** Format: uuid */
                 id: string;
                 /** @enum {string} */
-                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
                 /** Format: date-time */
                 occurredAt: string;
                 /** @description The same `data` that webhook deliveries contain. */
@@ -5226,7 +5478,7 @@ export interface components {
         EventTypeList: {
             types: {
                 /** @enum {string} */
-                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
                 title: string;
                 /** @description What happened, and how often the event is sent. */
                 description: string;
@@ -5691,11 +5943,6 @@ export interface components {
                      * @description Until the gateway uses the present token; null: no expiry, or no token.
                      */
                     expiresAt: string | null;
-                    /**
-                     * Format: date-time
-                     * @description When a person connected it last; null: nobody has, or its kind needs none.
-                     */
-                    connectedAt: string | null;
                     failure: {
                         reason: string;
                         /** @description Error code of the token endpoint. */
@@ -5710,6 +5957,49 @@ export interface components {
                          */
                         nextAttemptAt: string | null;
                     } | null;
+                } | null;
+                /** @description The present or last rotation in two versions; null: there was none. */
+                rotation: {
+                    /**
+                     * @description testing: the next credential is stored and not in use. rejected: the provider does not accept it. retiring: it is in use, and the former one is kept. retired: the former one is deleted. rolled_back: the former one is in use again.
+                     * @enum {string}
+                     */
+                    state: "testing" | "rejected" | "retiring" | "retired" | "rolled_back" | "cancelled";
+                    /** Format: date-time */
+                    startedAt: string;
+                    /** @description HTTP status of the last test; null: no answer. */
+                    testStatus: number | null;
+                    /** @description Why the last test did not accept the credential. */
+                    problem: string | null;
+                    /**
+                     * Format: date-time
+                     * @description When a credential that could not be tested is tested again.
+                     */
+                    nextTestAt: string | null;
+                    /**
+                     * Format: date-time
+                     * @description From when on new calls carry the next credential.
+                     */
+                    inUseSince: string | null;
+                    /**
+                     * Format: date-time
+                     * @description Until then the former credential is kept although nothing uses it.
+                     */
+                    keepUntil: string | null;
+                    /**
+                     * Format: date-time
+                     * @description When the former credential is deleted at the latest.
+                     */
+                    retiresBy: string | null;
+                    /** @description Calls and WebSockets in flight with the former credential; null: not every data plane has reported. */
+                    callsInFlight: number | null;
+                    /**
+                     * Format: date-time
+                     * @description When the rotation ended.
+                     */
+                    endedAt: string | null;
+                    /** @description The former credential is compromised and never used again. */
+                    compromised: boolean;
                 } | null;
                 /**
                  * @description Always the string "true".
@@ -6251,10 +6541,10 @@ export interface components {
             name: string;
             /** @description Event mails are sent only to confirmed addresses. */
             emailVerified: boolean;
-            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
         };
         PreferenceInput: {
-            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
         };
         PreferenceList: {
             preferences: components["schemas"]["Preference"][];
@@ -6637,7 +6927,7 @@ export interface components {
             /** @description Statuses to replay. Default: failed. */
             status?: ("failed" | "success")[];
             /** @enum {string} */
-            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
         };
         ReplayReply: {
             /** @description Number of deliveries queued again, the oldest first; at most 1000 per call. */
@@ -6661,6 +6951,19 @@ export interface components {
         };
         RotateInput: {
             credentials: components["schemas"]["CredentialsInput"];
+            /** @description Store the credential beside the present one, test it, and use it from then on; calls in flight finish with the former one. */
+            testFirst?: boolean;
+            /** @description With testFirst: how long the former credential is kept at least. Default 600. */
+            keepSeconds?: number;
+            /** @description Somebody else may have the present credential: replace it at once and end its calls in flight. */
+            compromised?: boolean;
+        };
+        RotationActionInput: {
+            /**
+             * @description cancel: forget the next credential. roll_back: use the former one again, if the provider accepts it. retire: delete the former one now; its calls in flight finish. compromised: stop using the former one at once and end its calls in flight.
+             * @enum {string}
+             */
+            action: "cancel" | "roll_back" | "retire" | "compromised";
         };
         RotationInput: {
             /**
@@ -7083,11 +7386,6 @@ export interface components {
                  * @description Until the gateway uses the present token; null: no expiry, or no token.
                  */
                 expiresAt: string | null;
-                /**
-                 * Format: date-time
-                 * @description When a person connected it last; null: nobody has, or its kind needs none.
-                 */
-                connectedAt: string | null;
                 failure: {
                     reason: string;
                     /** @description Error code of the token endpoint. */
@@ -7102,6 +7400,49 @@ export interface components {
                      */
                     nextAttemptAt: string | null;
                 } | null;
+            } | null;
+            /** @description The present or last rotation in two versions; null: there was none. */
+            rotation: {
+                /**
+                 * @description testing: the next credential is stored and not in use. rejected: the provider does not accept it. retiring: it is in use, and the former one is kept. retired: the former one is deleted. rolled_back: the former one is in use again.
+                 * @enum {string}
+                 */
+                state: "testing" | "rejected" | "retiring" | "retired" | "rolled_back" | "cancelled";
+                /** Format: date-time */
+                startedAt: string;
+                /** @description HTTP status of the last test; null: no answer. */
+                testStatus: number | null;
+                /** @description Why the last test did not accept the credential. */
+                problem: string | null;
+                /**
+                 * Format: date-time
+                 * @description When a credential that could not be tested is tested again.
+                 */
+                nextTestAt: string | null;
+                /**
+                 * Format: date-time
+                 * @description From when on new calls carry the next credential.
+                 */
+                inUseSince: string | null;
+                /**
+                 * Format: date-time
+                 * @description Until then the former credential is kept although nothing uses it.
+                 */
+                keepUntil: string | null;
+                /**
+                 * Format: date-time
+                 * @description When the former credential is deleted at the latest.
+                 */
+                retiresBy: string | null;
+                /** @description Calls and WebSockets in flight with the former credential; null: not every data plane has reported. */
+                callsInFlight: number | null;
+                /**
+                 * Format: date-time
+                 * @description When the rotation ended.
+                 */
+                endedAt: string | null;
+                /** @description The former credential is compromised and never used again. */
+                compromised: boolean;
             } | null;
             /** @description Number of accounts that use the credential. */
             accounts: number;
@@ -7510,7 +7851,7 @@ export interface components {
              * @description An event that the endpoint subscribes to. Default: the first one.
              * @enum {string}
              */
-            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
         };
     };
     responses: {
@@ -7745,7 +8086,6 @@ export type CompareReply = components['schemas']['CompareReply'];
 export type ComparedAgent = components['schemas']['ComparedAgent'];
 export type ConnectReply = components['schemas']['ConnectReply'];
 export type ConnectionInput = components['schemas']['ConnectionInput'];
-export type ConnectionReply = components['schemas']['ConnectionReply'];
 export type CreatedItems = components['schemas']['CreatedItems'];
 export type CredentialAcceptedData = components['schemas']['CredentialAcceptedData'];
 export type CredentialAcceptedEvent = components['schemas']['CredentialAcceptedEvent'];
@@ -7755,6 +8095,14 @@ export type CredentialRefreshedData = components['schemas']['CredentialRefreshed
 export type CredentialRefreshedEvent = components['schemas']['CredentialRefreshedEvent'];
 export type CredentialRefusedData = components['schemas']['CredentialRefusedData'];
 export type CredentialRefusedEvent = components['schemas']['CredentialRefusedEvent'];
+export type CredentialRetiredData = components['schemas']['CredentialRetiredData'];
+export type CredentialRetiredEvent = components['schemas']['CredentialRetiredEvent'];
+export type CredentialRolledBackData = components['schemas']['CredentialRolledBackData'];
+export type CredentialRolledBackEvent = components['schemas']['CredentialRolledBackEvent'];
+export type CredentialRotatedData = components['schemas']['CredentialRotatedData'];
+export type CredentialRotatedEvent = components['schemas']['CredentialRotatedEvent'];
+export type CredentialRotationFailedData = components['schemas']['CredentialRotationFailedData'];
+export type CredentialRotationFailedEvent = components['schemas']['CredentialRotationFailedEvent'];
 export type CredentialUsedElsewhereData = components['schemas']['CredentialUsedElsewhereData'];
 export type CredentialUsedElsewhereEvent = components['schemas']['CredentialUsedElsewhereEvent'];
 export type CredentialsInput = components['schemas']['CredentialsInput'];
@@ -7858,6 +8206,7 @@ export type ResetInput = components['schemas']['ResetInput'];
 export type Restored = components['schemas']['Restored'];
 export type RoleInput = components['schemas']['RoleInput'];
 export type RotateInput = components['schemas']['RotateInput'];
+export type RotationActionInput = components['schemas']['RotationActionInput'];
 export type RotationInput = components['schemas']['RotationInput'];
 export type RotationReply = components['schemas']['RotationReply'];
 export type Run = components['schemas']['Run'];
@@ -9569,7 +9918,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ConnectionReply"];
+                    "application/json": components["schemas"]["Ok"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -9842,6 +10191,44 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    changeCredentialRotation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RotationActionInput"];
+            };
+        };
+        responses: {
+            /** @description Cancel, roll back or end a rotation in two versions of a shared credential */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SharedCredentialReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     testCredential: {
         parameters: {
             query?: never;
@@ -10093,7 +10480,7 @@ export interface operations {
     listEvents: {
         parameters: {
             query?: {
-                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
                 /** @description Events of this agent; the agent may have been deleted. */
                 agentId?: string;
                 start?: string;
@@ -11446,6 +11833,44 @@ export interface operations {
         };
         responses: {
             /** @description Rotate the credentials of a provider account */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    changeAccountRotation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RotationActionInput"];
+            };
+        };
+        responses: {
+            /** @description Cancel, roll back or end a rotation in two versions of a provider account */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13453,7 +13878,7 @@ export interface operations {
                 limit?: number;
                 offset?: number;
                 status?: "pending" | "success" | "failed";
-                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
                 /** @description Only those made from then on, */
                 start?: string;
                 /** @description and before then. */
@@ -14481,6 +14906,185 @@ export interface operations {
                  *     }
                  */
                 "application/json": components["schemas"]["CredentialRefreshedEvent"];
+            };
+        };
+        responses: {
+            /** @description Received. Anything else is tried again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onCredentialRotated: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old secret during a rotation. */
+                "X-Webhook-Signature": string;
+                /** @description `v1=` and the signature for each valid secret: two during a rotation. */
+                "X-Webhook-Signatures": string;
+                /** @description The name of the event. */
+                "X-Webhook-Event": string;
+                /** @description The id of the delivery, the same on every retry. */
+                "X-Webhook-Delivery": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event": "credential.rotated",
+                 *       "timestamp": "2026-01-31T12:00:00.000Z",
+                 *       "data": {
+                 *         "providerSlug": "openai",
+                 *         "accountId": "00000000-0000-0000-0000-000000000000",
+                 *         "credentialId": null,
+                 *         "agentId": "00000000-0000-0000-0000-000000000000",
+                 *         "orgId": "00000000-0000-0000-0000-000000000000",
+                 *         "compromised": false
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["CredentialRotatedEvent"];
+            };
+        };
+        responses: {
+            /** @description Received. Anything else is tried again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onCredentialRotationFailed: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old secret during a rotation. */
+                "X-Webhook-Signature": string;
+                /** @description `v1=` and the signature for each valid secret: two during a rotation. */
+                "X-Webhook-Signatures": string;
+                /** @description The name of the event. */
+                "X-Webhook-Event": string;
+                /** @description The id of the delivery, the same on every retry. */
+                "X-Webhook-Delivery": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event": "credential.rotation_failed",
+                 *       "timestamp": "2026-01-31T12:00:00.000Z",
+                 *       "data": {
+                 *         "providerSlug": "openai",
+                 *         "accountId": "00000000-0000-0000-0000-000000000000",
+                 *         "credentialId": null,
+                 *         "agentId": "00000000-0000-0000-0000-000000000000",
+                 *         "orgId": "00000000-0000-0000-0000-000000000000"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["CredentialRotationFailedEvent"];
+            };
+        };
+        responses: {
+            /** @description Received. Anything else is tried again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onCredentialRolledBack: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old secret during a rotation. */
+                "X-Webhook-Signature": string;
+                /** @description `v1=` and the signature for each valid secret: two during a rotation. */
+                "X-Webhook-Signatures": string;
+                /** @description The name of the event. */
+                "X-Webhook-Event": string;
+                /** @description The id of the delivery, the same on every retry. */
+                "X-Webhook-Delivery": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event": "credential.rolled_back",
+                 *       "timestamp": "2026-01-31T12:00:00.000Z",
+                 *       "data": {
+                 *         "providerSlug": "openai",
+                 *         "accountId": "00000000-0000-0000-0000-000000000000",
+                 *         "credentialId": null,
+                 *         "agentId": "00000000-0000-0000-0000-000000000000",
+                 *         "orgId": "00000000-0000-0000-0000-000000000000",
+                 *         "compromised": false
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["CredentialRolledBackEvent"];
+            };
+        };
+        responses: {
+            /** @description Received. Anything else is tried again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onCredentialRetired: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old secret during a rotation. */
+                "X-Webhook-Signature": string;
+                /** @description `v1=` and the signature for each valid secret: two during a rotation. */
+                "X-Webhook-Signatures": string;
+                /** @description The name of the event. */
+                "X-Webhook-Event": string;
+                /** @description The id of the delivery, the same on every retry. */
+                "X-Webhook-Delivery": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event": "credential.retired",
+                 *       "timestamp": "2026-01-31T12:00:00.000Z",
+                 *       "data": {
+                 *         "providerSlug": "openai",
+                 *         "accountId": "00000000-0000-0000-0000-000000000000",
+                 *         "credentialId": null,
+                 *         "agentId": "00000000-0000-0000-0000-000000000000",
+                 *         "orgId": "00000000-0000-0000-0000-000000000000",
+                 *         "compromised": false
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["CredentialRetiredEvent"];
             };
         };
         responses: {

@@ -26,6 +26,8 @@ import { priceRoutes } from '../prices/price-list-routes.js';
 import { CallCheck } from '../provider-accounts/call-check.js';
 import { CredentialTester } from '../provider-accounts/credential-tester.js';
 import { McpTools } from '../provider-accounts/mcp-tools.js';
+import { rotationRoutes } from '../provider-accounts/rotation-routes.js';
+import { RotationService } from '../provider-accounts/rotation-service.js';
 import { accountRoutes } from '../provider-accounts/routes.js';
 import { ProviderAccountService } from '../provider-accounts/service.js';
 import { sharedCredentialRoutes } from '../provider-accounts/shared-credential-routes.js';
@@ -69,6 +71,7 @@ interface AgentsModule {
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
+const ROTATION_INTERVAL_MS = 1_000;
 const RETEST_POLL_INTERVAL_MS = 10_000;
 const RESCHEDULED_KEYS_INTERVAL_MS = 1_000;
 const RUN_EXPIRY_INTERVAL_MS = 1_000;
@@ -107,13 +110,17 @@ export function buildAgentsAndProviders(
     operatorNames: new OperatorNameResolver(),
   });
   const tests = new CredentialTester(sql, accounts, dialer, log, minting);
+  const rotations = new RotationService(sql, accounts, agents, tests, log);
   accountRoutes(app, {
     accounts,
     tests,
     calls: new CallCheck(agents, accounts),
     tools: new McpTools(accounts, dialer, log, minting),
+    rotations,
   });
-  sharedCredentialRoutes(app, new SharedCredentialService(sql, accounts), tests);
+  const shared = new SharedCredentialService(sql, accounts);
+  sharedCredentialRoutes(app, shared, tests, rotations);
+  rotationRoutes(app, rotations, accounts, shared);
   const issuerKeys = new IssuerKeys(sql, dialer);
   const resolveHost = (orgId: string) => (host: string) => tenantNames.resolve(host, orgId);
   const { publicUrl } = config;
@@ -128,6 +135,7 @@ export function buildAgentsAndProviders(
     handlers: createCallRunsHandler(runs, log),
     start() {
       background.runEvery('credential tests', RETEST_POLL_INTERVAL_MS, () => tests.retestDue(Date.now()));
+      background.runEvery('rotations of credentials', ROTATION_INTERVAL_MS, () => rotations.runDue());
       background.runEvery('expiry of rescheduled keys', RESCHEDULED_KEYS_INTERVAL_MS, () =>
         keys.expireRescheduledKeys(),
       );

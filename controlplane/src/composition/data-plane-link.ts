@@ -17,6 +17,7 @@ import type { Metrics } from '../ops/metrics.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
 import type { Vault } from '../vault/aes-gcm-vault.js';
 import { DataPlaneWatchStreams, type InitialState } from '../watch/data-plane-watch-streams.js';
+import { createCredentialUseHandler } from '../watch/former-credential-use.js';
 import { createWatchHandler } from '../watch/watch-handler.js';
 
 interface DataPlaneLinkDependencies {
@@ -111,7 +112,12 @@ export function buildDataPlaneLink({
       if ('problem' in result) countRejection('unauthenticated');
       return result;
     },
-    { ...handlers, ...createResolveHandlers(contexts, recordGrants, log), watch: createWatchHandler(hub, log) },
+    {
+      ...handlers,
+      ...createResolveHandlers(contexts, recordGrants, log),
+      ...createCredentialUseHandler(pools.feeds, log),
+      watch: createWatchHandler(hub, log),
+    },
     log,
     connections,
   );

@@ -128,6 +128,10 @@ export interface AccountRow {
   readonly status: 'active' | 'needs_credentials';
   /** Null when the account has its own credentials. */
   readonly credentialId: string | null;
+  /** Grows with each rotation; null: never rotated. */
+  readonly credentialVersion: number | null;
+  /** Calls in flight with a smaller version must end; null: none. */
+  readonly compromisedBefore: number | null;
   readonly keyId: string;
   /** Base64, because the two bytea columns are returned in JSON. */
   readonly nonce: string;
@@ -284,6 +288,10 @@ export async function loadContextRows(
           'accounts', (select coalesce(jsonb_agg(jsonb_build_object(
               'id', p.id, 'providerSlug', p.provider_slug, 'status', coalesce(s.status, p.status),
               'credentialId', s.id, 'keyId', coalesce(s.key_id, p.key_id),
+              'credentialVersion', floor(extract(epoch from
+                case when s.id is null then p.rotated_at else s.rotated_at end) * 1000000)::bigint,
+              'compromisedBefore', floor(extract(epoch from
+                case when s.id is null then p.compromised_before else s.compromised_before end) * 1000000)::bigint,
               'allowSensitivePaths', p.allow_sensitive_paths, 'allowOpaque', p.allow_opaque,
               'customProviderId', p.custom_provider_id,
               'minted', case when m.id is null then null else jsonb_build_object(

@@ -136,11 +136,17 @@ function buildAccountUpstreams(
     ? buildMintedUpstreams(provider, orgId, account, credentials, open)
     : buildUpstreams(provider, orgId, account.id, credentials, account);
   const policy = encodeCallPolicy(agentPolicy, account.providerSlug);
-  if (policy !== undefined) {
-    for (const upstream of [upstreams.upstream, ...upstreams.namedOrigins]) upstream.policy = policy;
-  }
+  const common = { ...(policy === undefined ? {} : { policy }), ...encodeVersion(account) };
+  for (const upstream of [upstreams.upstream, ...upstreams.namedOrigins]) Object.assign(upstream, common);
   return upstreams;
 }
+
+/** Which version of which credential it is, for rotations. */
+const encodeVersion = ({ credentialId, credentialVersion, compromisedBefore }: AccountRow): Partial<IUpstream> => ({
+  ...(credentialId === null ? {} : { sharedCredentialId: credentialId }),
+  ...(credentialVersion === null ? {} : { credentialVersion }),
+  ...(compromisedBefore === null ? {} : { compromisedBefore }),
+});
 
 /** The data plane must not use the credential beyond its remaining life, which it counts from its request on. */
 function buildMintedUpstreams(

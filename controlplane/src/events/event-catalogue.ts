@@ -5,8 +5,10 @@
  * reaches a receiver.
  */
 import { NIL_UUID } from '@acg/base/uuid-patterns';
-import { type Static, type TObject, type TSchema, Type } from 'typebox';
+import { type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { CREDENTIAL_EVENT_TYPES } from './credential-event-types.js';
+import { defineEvent } from './define-event.js';
 import {
   ALERT_MAILED,
   AlertOfRule,
@@ -48,38 +50,6 @@ const CircuitChange = ClosedObject({
   ),
 });
 
-const CredentialChange = ClosedObject({
-  providerSlug: Type.String(),
-  accountId: Type.Union([Id, Type.Null()], { description: 'Null for a shared credential.' }),
-  credentialId: Type.Union([Id, Type.Null()], {
-    description: 'Id of the shared credential; null for the credential of an account.',
-  }),
-  agentId: Type.Union([Id, Type.Null()]),
-  orgId: Id,
-});
-
-/**
- * `info`: a change that users of the organization made themselves. `notice`: a recovery. `warning`: look soon.
- * `critical`: calls or deliveries fail until a person acts.
- */
-export const EVENT_SEVERITIES = ['info', 'notice', 'warning', 'critical'] as const;
-type EventSeverity = (typeof EVENT_SEVERITIES)[number];
-
-interface EventType<Schema extends TObject> {
-  readonly title: string;
-  /** Sentences: what happened, and how often it is sent. Part of docs/contract.md. */
-  readonly description: string;
-  readonly severity: EventSeverity;
-  readonly schema: Schema;
-  /** Sent by `POST /v1/webhooks/:id/test`. Every id is the nil UUID, so receivers can tell samples from real events. */
-  readonly sample: Static<Schema>;
-  /** Fields of `data` that mails state beside the agent's name. */
-  readonly mailedFields: readonly (keyof Static<Schema> & string)[];
-}
-
-/** Checks sample and fields of an entry against its schema. */
-const defineEvent = <Schema extends TObject>(type: EventType<Schema>): EventType<Schema> => type;
-
 const SAMPLE_RUN = { ...SAMPLE_AGENT, runId: NIL_UUID, label: 'nightly report', budgetCents: 250, orgId: NIL_UUID };
 const SAMPLE_CIRCUIT = {
   providerSlug: 'openai',
@@ -88,13 +58,6 @@ const SAMPLE_CIRCUIT = {
   windowSeconds: 30,
   scope: 'organization',
 } as const;
-const SAMPLE_CREDENTIAL = {
-  providerSlug: 'openai',
-  accountId: NIL_UUID,
-  credentialId: null,
-  agentId: NIL_UUID,
-  orgId: NIL_UUID,
-};
 /** The organizations that receive events about breakers. */
 const CIRCUIT_AUDIENCE =
   'Sent to the organization whose breaker changed; with `scope: "fleet"` to all organizations with an account of the provider.';
@@ -241,64 +204,7 @@ export const EVENT_TYPES = {
     sample: { ...SAMPLE_AGENT, reason: 'rejections', count: 300, windowSeconds: 300, orgId: NIL_UUID },
     mailedFields: ['reason'],
   }),
-  'credential.refused': defineEvent({
-    title: 'Provider rejected a credential',
-    description: 'A provider rejects the credential of an account, which is out of use.',
-    severity: 'critical',
-    schema: CredentialChange,
-    sample: SAMPLE_CREDENTIAL,
-    mailedFields: ['providerSlug'],
-  }),
-  'credential.accepted': defineEvent({
-    title: 'Provider accepts the credential again',
-    description: 'A provider accepts the credential of an account again, which is back in use.',
-    severity: 'notice',
-    schema: CredentialChange,
-    sample: SAMPLE_CREDENTIAL,
-    mailedFields: ['providerSlug'],
-  }),
-  'credential.refresh_failed': defineEvent({
-    title: 'Credential not minted',
-    description:
-      'The gateway cannot mint the credential of an account. Sent once, when none is left or the third attempt has failed.',
-    severity: 'critical',
-    schema: ClosedObject({
-      ...CredentialChange.properties,
-      reason: Type.String({ description: 'Code of the cause.' }),
-      detail: Type.Union([Type.String(), Type.Null()], { description: 'Error code of the token endpoint.' }),
-    }),
-    sample: { ...SAMPLE_CREDENTIAL, reason: 'invalid_client', detail: 'invalid_client' },
-    mailedFields: ['providerSlug', 'reason'],
-  }),
-  'credential.refreshed': defineEvent({
-    title: 'Credential minted again',
-    description: 'The gateway has minted the credential of an account after `credential.refresh_failed`.',
-    severity: 'notice',
-    schema: CredentialChange,
-    sample: SAMPLE_CREDENTIAL,
-    mailedFields: ['providerSlug'],
-  }),
-  'credential.used_elsewhere': defineEvent({
-    title: 'Provider key used elsewhere',
-    description:
-      'The provider bills calls of a key that the gateway did not make: another program has the key. Sent once per key and day, from the threshold of the billing account on.',
-    severity: 'critical',
-    schema: ClosedObject({
-      providerSlug: Type.String(),
-      keyLabel: Type.String({ description: 'The key as the provider shows it.' }),
-      day: Type.String(),
-      unattributedCents: Cents,
-      orgId: Id,
-    }),
-    sample: {
-      providerSlug: 'openai',
-      keyLabel: 'sk-abc***xyz',
-      day: '2000-01-01',
-      unattributedCents: 1_250,
-      orgId: NIL_UUID,
-    },
-    mailedFields: ['providerSlug', 'unattributedCents'],
-  }),
+  ...CREDENTIAL_EVENT_TYPES,
   'price.drift': defineEvent({
     title: 'Price differs from the bill',
     description:

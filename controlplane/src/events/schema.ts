@@ -2,7 +2,8 @@ import { Type } from 'typebox';
 import { EXAMPLE_IDS, EXAMPLE_TIMES } from '../http/examples.js';
 import { PageQuery, PageReply } from '../http/limit-offset-pagination.js';
 import { Day, Timestamp, Uuid } from '../http/schema.js';
-import { EVENT_NAMES, EVENT_SEVERITIES, EVENT_TYPES, type EventName } from './event-catalogue.js';
+import { EVENT_SEVERITIES } from './define-event.js';
+import { EVENT_NAMES, EVENT_TYPES, type EventName } from './event-catalogue.js';
 
 export const EventNameField = Type.Unsafe<EventName>({ type: 'string', enum: EVENT_NAMES });
 

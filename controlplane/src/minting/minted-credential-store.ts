@@ -118,7 +118,8 @@ export async function claim(sql: Sql, id: string, rejectedGeneration: number): P
   const [row] = await sql<Claim[]>`
     update minted_credentials
        set fence = nextval('minted_generations'), lease_until = now() + ${LEASE_MS} * interval '1 millisecond',
-           rejected_at = case when ${rejectedGeneration}::bigint = generation then now() else rejected_at end
+           -- Generation 0 is that of a row without a credential: its first exchange is not caused by a rejection.
+           rejected_at = case when nullif(${rejectedGeneration}::bigint, 0) = generation then now() else rejected_at end
      where id = ${id} and lease_until < now() and next_attempt_at <= now()
        -- An exchange whose process has died had perhaps an answer.
        and (not strict or lease_until = '-infinity' or ${isLastMoment(sql)})

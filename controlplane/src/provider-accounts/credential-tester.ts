@@ -17,7 +17,7 @@ import { runWithoutRequestSlot } from '../http/org-request-slots.js';
 import type { Actor } from '../http/route-access.js';
 import type { BookedUsage, UsageObserver } from '../ledger/usage-ingest.js';
 import { mergeMinted } from '../minting/exchange.js';
-import { MINT_FAILURES, MintFailure } from '../minting/mint-failure.js';
+import { MINT_FAILURES, MintFailure, type MintFailureCode } from '../minting/mint-failure.js';
 import type { MintService } from '../minting/mint-service.js';
 import type { Credentials } from '../providers/catalogue/credential-template.js';
 import type { Provider } from '../providers/catalogue/provider.js';
@@ -25,6 +25,7 @@ import { type ProbeResult, probeCredential, reasonWithoutProbe } from '../provid
 import { publishInvalidations } from '../watch/publish-invalidations.js';
 import { decryptCredentials } from './credential-encryption.js';
 import { RetestQueue } from './retest-queue.js';
+import type { RotationOwner } from './rotation-store.js';
 import type { TestInput, TestReply } from './schema.js';
 import type { ProviderAccountService } from './service.js';
 import { listStaleContexts } from './shared-credential-service.js';
@@ -46,6 +47,8 @@ export class CredentialTester implements UsageObserver {
     fraction: 1 / 2,
   });
   readonly #retestQueue = new RetestQueue();
+  /** Set by the rotations in two versions. */
+  formerCredentials: FormerCredentials | null = null;
 
   constructor(
     readonly sql: Sql,
@@ -54,6 +57,16 @@ export class CredentialTester implements UsageObserver {
     readonly log: Logger,
     readonly minting: Pick<MintService, 'exchange' | 'replaceRejected'>,
   ) {}
+
+  /** Tests credentials without recording the outcome. */
+  probe(orgId: string, provider: Provider, credentials: Credentials): Promise<TestResult> {
+    return this.#probeWithSlot(orgId, provider, credentials);
+  }
+
+  /** Why a test did not succeed, for people; null: it did. */
+  describe(result: TestResult): string | null {
+    return describeResult(result);
+  }
 
   /** Tests credentials that are not stored yet. */
   async testUnsavedCredentials(actor: Actor, input: TestInput): Promise<TestReply> {
@@ -167,9 +180,27 @@ export class CredentialTester implements UsageObserver {
     const credentials = decryptCredentials(this.accounts.vault, this.log, orgId, sealed);
     if (credentials === null) return UNUSABLE_RESULT;
     const result = await this.#probeWithSlot(orgId, provider, credentials);
+    if (result.refused && !result.isTransient && (await this.#restoreFormer(orgId, provider, sealed)))
+      return { ...result, isRolledBack: true };
     // Where no credential was minted, the state of the minting says why.
     if (result.status !== null) await this.#recordOutcome(orgId, sealed, result.refused);
     return result;
+  }
+
+  /**
+   * The provider rejects the present credential: puts the former one of a rotation back, if the provider accepts that.
+   * Calls of agents never cause this by themselves, because agents can provoke rejections.
+   */
+  async #restoreFormer(orgId: string, provider: Provider, sealed: store.EncryptedCredential): Promise<boolean> {
+    const { credentialId } = sealed;
+    const owner =
+      credentialId === null
+        ? { kind: 'account' as const, orgId, id: sealed.id! }
+        : { kind: 'credential' as const, orgId, id: credentialId };
+    const former = (await this.formerCredentials?.loadFormer(owner)) ?? null;
+    if (former === null) return false;
+    const result = await this.#probeWithSlot(orgId, provider, former);
+    return toTestReply(result).ok && this.formerCredentials!.restore(owner, sealed.nonce);
   }
 
   /**
@@ -223,7 +254,17 @@ export class CredentialTester implements UsageObserver {
       const message = `${cause} ${remedy}${error.detail === null ? '' : ` (${error.detail})`}`;
       const latencyMs = Math.round(performance.now() - began);
       const steps = [{ name, ok: false, message }];
-      return { call: null, status: null, refused: true, latencyMs, untestable: null, steps, failure: message };
+      const isTransient = TRANSIENT_FAILURES.has(error.code);
+      return {
+        call: null,
+        status: null,
+        refused: true,
+        latencyMs,
+        untestable: null,
+        steps,
+        failure: message,
+        isTransient,
+      };
     }
   }
 
@@ -243,13 +284,32 @@ export class CredentialTester implements UsageObserver {
   }
 }
 
-interface TestResult extends ProbeResult {
+const TRANSIENT_FAILURES: ReadonlySet<MintFailureCode> = new Set([
+  'unreachable',
+  'timeout',
+  'server_error',
+  'rate_limited',
+]);
+
+/** Former credentials of rotations in two versions (rotation-service.ts). */
+interface FormerCredentials {
+  /** Null: none is kept. */
+  loadFormer(owner: RotationOwner): Promise<Credentials | null>;
+  /** Puts the former one back, unless the present one is no longer that of `nonce` (base64). */
+  restore(owner: RotationOwner, nonce: string): Promise<boolean>;
+}
+
+export interface TestResult extends ProbeResult {
   /** Why the provider has no call that tests a credential; null: it has one. */
   readonly untestable: string | null;
   /** What was done, in order; absent: only the call. */
   readonly steps?: TestReply['steps'];
   /** Why no credential was minted. */
   readonly failure?: string;
+  /** The token endpoint is away or limits the rate: a later test may succeed. */
+  readonly isTransient?: boolean;
+  /** The former credential of a rotation is in use again. */
+  readonly isRolledBack?: boolean;
 }
 
 function describeProbe({ status, refused }: ProbeResult): { ok: boolean; message: string } {
@@ -280,7 +340,8 @@ function toTestReply(result: TestResult): TestReply {
   return { ok: ok || isMinted, call, status, latencyMs, hint: describeResult(result), steps: result.steps ?? [] };
 }
 
-function describeResult({ status, refused, untestable, failure }: TestResult): string | null {
+function describeResult({ status, refused, untestable, failure, isRolledBack }: TestResult): string | null {
+  if (isRolledBack === true) return 'The provider rejects this credential: the former one is in use again.';
   if (failure !== undefined) return failure;
   if (untestable !== null) return `Not tested: ${untestable}`;
   if (refused && status === null) return 'The account needs its credentials set again.';

@@ -5,6 +5,8 @@ import { Deleted, IdParams } from '../http/schema.js';
 import type { CallCheck } from './call-check.js';
 import type { CredentialTester } from './credential-tester.js';
 import type { McpTools } from './mcp-tools.js';
+import { rotateBy } from './rotation-routes.js';
+import type { RotationService } from './rotation-service.js';
 import {
   AccountInput,
   AccountList,
@@ -29,9 +31,10 @@ interface AccountServices {
   readonly tests: CredentialTester;
   readonly calls: CallCheck;
   readonly tools: McpTools;
+  readonly rotations: RotationService;
 }
 
-export function accountRoutes(app: App, { accounts, tests, calls, tools }: AccountServices): void {
+export function accountRoutes(app: App, { accounts, tests, calls, tools, rotations }: AccountServices): void {
   app.get(
     '/v1/providers/accounts',
     {
@@ -110,7 +113,11 @@ export function accountRoutes(app: App, { accounts, tests, calls, tools }: Accou
         response: { 200: AccountReply },
       },
     },
-    async ({ actor, params, body }) => ({ account: await accounts.rotate(actor, params.id, body.credentials) }),
+    async ({ actor, params, body }) => {
+      const replace = (compromised: boolean) => accounts.rotate(actor, params.id, body.credentials, compromised);
+      await rotateBy(rotations, actor, { kind: 'account', id: params.id }, body, replace);
+      return { account: await accounts.get(actor, params.id) };
+    },
   );
   app.post(
     '/v1/providers/accounts/test',

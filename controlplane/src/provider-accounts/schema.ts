@@ -5,6 +5,7 @@ import { EXAMPLE_IDS, EXAMPLE_TIMES } from '../http/examples.js';
 import { PageQuery, PageReply } from '../http/limit-offset-pagination.js';
 import { Body, Timestamp, Uuid } from '../http/schema.js';
 import { MINTED_STATES, type MintedState, type MintedView } from '../minting/present-minted.js';
+import { Rotation, TwoVersionOptions } from './rotation-schema.js';
 
 export type AccountStatus = 'active' | 'needs_credentials';
 export const AccountStatus = Type.Unsafe<AccountStatus>({ type: 'string', enum: ['active', 'needs_credentials'] });
@@ -58,6 +59,7 @@ export const Account = Type.Object({
     description: 'Id of the shared credential that the account uses; null when it has its own credentials.',
   }),
   minted: Minted,
+  rotation: Rotation,
   isByok: Type.Literal('true', { description: 'Always the string "true".' }),
   mode: Type.Literal('byok'),
   allowSensitivePaths: Type.Boolean({ description: 'Whether calls that return credentials are allowed.' }),
@@ -199,7 +201,8 @@ export const AccountTools = Type.Object({
 });
 export type AccountTools = Static<typeof AccountTools>;
 
-export const RotateInput = Body({ credentials: CredentialsInput });
+export const RotateInput = Body({ credentials: CredentialsInput, ...TwoVersionOptions });
+export type RotateInput = Static<typeof RotateInput>;
 export const AccountQuery = Type.Object({
   ...PageQuery,
   agentId: Type.Optional(Uuid),

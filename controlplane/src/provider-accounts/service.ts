@@ -25,6 +25,7 @@ import type { CustomProviderService } from '../providers/custom/custom-provider-
 import type { Vault } from '../vault/aes-gcm-vault.js';
 import { publishInvalidations } from '../watch/publish-invalidations.js';
 import { encryptCredentials } from './credential-encryption.js';
+import { deleteRotation, endFormerCalls, presentRotation } from './rotation-store.js';
 import type { Account, AccountInput, AccountPatch, ListedAccount } from './schema.js';
 import { lockSharedCredential } from './shared-credential-store.js';
 import * as store from './store.js';
@@ -125,8 +126,11 @@ export class ProviderAccountService {
     return { sealed, credentialId: null, circuitKeys: accountCircuitKeys(provider, credentials), method };
   }
 
-  /** Replaces the credentials. Calls in progress finish with the old ones, the next calls carry the new ones. */
-  async rotate(actor: Actor, id: string, fields: CredentialFieldsInput): Promise<Account> {
+  /**
+   * Replaces the credentials. Calls in flight finish with the former ones, unless these are compromised; the next calls
+   * carry the new ones.
+   */
+  async rotate(actor: Actor, id: string, fields: CredentialFieldsInput, compromised: boolean): Promise<void> {
     const { orgId } = actor;
     const before = await store.loadAccount(this.sql, orgId, id);
     if (before === null) throw new NotFound('provider account');
@@ -136,7 +140,7 @@ export class ProviderAccountService {
       );
     }
     await this.assertAddressesAllowed(actor.orgId, before.providerSlug, fields);
-    return this.sql.begin(async (tx) => {
+    await this.sql.begin(async (tx) => {
       await this.agents.lock(tx, orgId, before.agentId);
       const { provider } = await this.lockProvider(tx, orgId, before.providerSlug);
       const credentials = parseCredentials(provider.rules, fields);
@@ -145,15 +149,14 @@ export class ProviderAccountService {
       const row = await store.replaceCredentials(tx, orgId, id, sealed, keys, provider.method(credentials));
       if (row === null) throw new NotFound('provider account');
       await forgetMinted(tx, 'account_id', id);
-      await recordAudit(
-        tx,
-        actor,
-        'account.rotate',
-        { type: 'account', id },
-        { credentials: ['[secret]', '[secret]'] },
-      );
-      await publishInvalidations(tx, [{ kind: 'agent', id: row.agentId }]);
-      return present(row);
+      await deleteRotation(tx, { kind: 'account', id });
+      const changes = {
+        credentials: ['[secret]', '[secret]'],
+        ...(compromised ? { compromised: [null, true] as const } : {}),
+      } as const;
+      await recordAudit(tx, actor, 'account.rotate', { type: 'account', id }, changes);
+      const stale = [{ kind: 'agent', id: row.agentId }] as const;
+      await publishInvalidations(tx, compromised ? await endFormerCalls(tx, { kind: 'account', id }, stale) : stale);
     });
   }
 
@@ -261,9 +264,10 @@ async function lockAssignableCredential(
   return { sealed: null, credentialId: shared.id, circuitKeys: shared, method: null };
 }
 
-const present = ({ method, mintKind, mintedRow, ...row }: store.AccountRow): Account => ({
+const present = ({ method, mintKind, mintedRow, rotationRow, ...row }: store.AccountRow): Account => ({
   ...row,
   minted: presentMinted({ method, mintKind, mintedRow }),
+  rotation: presentRotation({ rotationRow }),
   isByok: 'true',
   mode: 'byok',
   createdAt: row.createdAt.toISOString(),

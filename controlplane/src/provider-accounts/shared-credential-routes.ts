@@ -3,6 +3,8 @@ import { parsePage } from '../http/limit-offset-pagination.js';
 import { operation } from '../http/operation-id-tag-and-summary.js';
 import { Deleted, IdParams } from '../http/schema.js';
 import type { CredentialTester } from './credential-tester.js';
+import { rotateBy } from './rotation-routes.js';
+import type { RotationService } from './rotation-service.js';
 import { RotateInput, TestReply } from './schema.js';
 import {
   SharedCredentialInput,
@@ -15,7 +17,12 @@ import type { SharedCredentialService } from './shared-credential-service.js';
 
 const BY_CREDENTIAL = { params: { id: 'credential' } } as const;
 
-export function sharedCredentialRoutes(app: App, shared: SharedCredentialService, tests: CredentialTester): void {
+export function sharedCredentialRoutes(
+  app: App,
+  shared: SharedCredentialService,
+  tests: CredentialTester,
+  rotations: RotationService,
+): void {
   app.get(
     '/v1/credentials',
     {
@@ -86,7 +93,11 @@ export function sharedCredentialRoutes(app: App, shared: SharedCredentialService
         response: { 200: SharedCredentialReply },
       },
     },
-    async ({ actor, params, body }) => ({ credential: await shared.rotate(actor, params.id, body.credentials) }),
+    async ({ actor, params, body }) => {
+      const replace = (compromised: boolean) => shared.rotate(actor, params.id, body.credentials, compromised);
+      await rotateBy(rotations, actor, { kind: 'credential', id: params.id }, body, replace);
+      return { credential: await shared.get(actor, params.id) };
+    },
   );
   app.post(
     '/v1/credentials/:id/test',

@@ -3,6 +3,7 @@ import { EXAMPLE_IDS } from '../http/examples.js';
 import { PageQuery, PageReply } from '../http/limit-offset-pagination.js';
 import { Body, Name, Timestamp, Uuid } from '../http/schema.js';
 import { SearchQuery } from '../http/search-and-sort-query-schema.js';
+import { Rotation } from './rotation-schema.js';
 import { AccountStatus, CredentialsInput, Minted, ProviderSlug } from './schema.js';
 
 const Project = Type.Unsafe<string | null>({
@@ -19,6 +20,7 @@ export const SharedCredential = Type.Object({
   projectId: Project,
   status: AccountStatus,
   minted: Minted,
+  rotation: Rotation,
   accounts: Type.Integer({ description: 'Number of accounts that use the credential.' }),
   createdAt: Timestamp,
   rotatedAt: Type.Union([Timestamp, Type.Null()]),

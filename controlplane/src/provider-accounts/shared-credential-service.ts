@@ -15,6 +15,7 @@ import { accountCircuitKeys } from '../providers/build-upstream.js';
 import { parseCredentials } from '../providers/catalogue/parse-credentials.js';
 import { type Invalidation, publishInvalidations } from '../watch/publish-invalidations.js';
 import { encryptCredentials } from './credential-encryption.js';
+import { deleteRotation, endFormerCalls, presentRotation } from './rotation-store.js';
 import type { ProviderAccountService } from './service.js';
 import type { SharedCredential, SharedCredentialInput } from './shared-credential-schema.js';
 import * as store from './shared-credential-store.js';
@@ -80,18 +81,27 @@ export class SharedCredentialService {
     });
   }
 
-  /** Replaces the credential for all its accounts at once. Calls in progress finish with the old one. */
-  async rotate(actor: Actor, id: string, fields: Readonly<Record<string, unknown>>): Promise<SharedCredential> {
+  /**
+   * Replaces the credential for all its accounts at once. Calls in flight finish with the former one, unless it is
+   * compromised.
+   */
+  async rotate(
+    actor: Actor,
+    id: string,
+    fields: Readonly<Record<string, unknown>>,
+    compromised: boolean,
+  ): Promise<void> {
     const { orgId } = actor;
     const before = await store.loadSharedCredential(this.sql, orgId, id);
     if (before === null) throw new NotFound(TARGET_TYPE);
     await this.accounts.assertAddressesAllowed(orgId, before.providerSlug, fields);
-    return this.sql.begin(async (tx) => {
+    await this.sql.begin(async (tx) => {
       const { provider } = await this.accounts.lockProvider(tx, orgId, before.providerSlug);
       if ((await store.lockSharedCredential(tx, orgId, id, 'update')) === null) throw new NotFound(TARGET_TYPE);
       const credentials = parseCredentials(provider.rules, fields);
       const sealed = encryptCredentials(this.accounts.vault, { purpose: TARGET_TYPE, orgId, id }, credentials);
       await forgetMinted(tx, 'credential_id', id);
+      await deleteRotation(tx, { kind: TARGET_TYPE, id });
       const row = await store.replaceSharedCredential(
         tx,
         id,
@@ -99,10 +109,14 @@ export class SharedCredentialService {
         accountCircuitKeys(provider, credentials),
         provider.method(credentials),
       );
-      const changes = { credentials: ['[secret]', '[secret]'], accounts: [row.accounts, row.accounts] } as const;
+      const changes = {
+        credentials: ['[secret]', '[secret]'],
+        accounts: [row.accounts, row.accounts],
+        ...(compromised ? { compromised: [null, true] as const } : {}),
+      } as const;
       await recordAudit(tx, actor, 'credential.rotate', auditTarget(id), changes);
-      await publishInvalidations(tx, await listStaleContexts(tx, orgId, id));
-      return present(row);
+      const stale = await listStaleContexts(tx, orgId, id);
+      await publishInvalidations(tx, compromised ? await endFormerCalls(tx, { kind: TARGET_TYPE, id }, stale) : stale);
     });
   }
 
@@ -126,9 +140,16 @@ export async function listStaleContexts(tx: Tx, orgId: string, id: string): Prom
   return agents === null ? [{ kind: 'org', id: orgId }] : agents.map((agent) => ({ kind: 'agent', id: agent }));
 }
 
-const present = ({ method, mintKind, mintedRow, ...row }: store.SharedCredentialRow): SharedCredential => ({
+const present = ({
+  method,
+  mintKind,
+  mintedRow,
+  rotationRow,
+  ...row
+}: store.SharedCredentialRow): SharedCredential => ({
   ...row,
   minted: presentMinted({ method, mintKind, mintedRow }),
+  rotation: presentRotation({ rotationRow }),
   createdAt: row.createdAt.toISOString(),
   rotatedAt: row.rotatedAt?.toISOString() ?? null,
 });

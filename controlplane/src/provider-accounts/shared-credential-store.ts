@@ -3,10 +3,11 @@ import type { ListResult, Page } from '../http/limit-offset-pagination.js';
 import { type MintedColumns, mintedRowColumn } from '../minting/present-minted.js';
 import type { AccountCircuitKeys } from '../providers/build-upstream.js';
 import type { EncryptedSecret } from '../vault/aes-gcm-vault.js';
+import { type RotationColumns, rotationRowColumn } from './rotation-store.js';
 import type { AccountStatus } from './schema.js';
 import type { NewAccount } from './store.js';
 
-export interface SharedCredentialRow extends MintedColumns {
+export interface SharedCredentialRow extends MintedColumns, RotationColumns {
   readonly id: string;
   readonly name: string;
   readonly providerSlug: string;
@@ -21,7 +22,7 @@ export interface SharedCredentialRow extends MintedColumns {
 const columns = (sql: Sql | Tx) => sql`
   id, name, provider_slug as "providerSlug", project_id as "projectId", status,
   (select count(*) from provider_accounts p where p.credential_id = credentials.id) as accounts,
-  method, mint_kind as "mintKind", ${mintedRowColumn(sql, 'credentials')},
+  method, mint_kind as "mintKind", ${mintedRowColumn(sql, 'credentials')}, ${rotationRowColumn(sql, 'credentials')},
   created_at as "createdAt", rotated_at as "rotatedAt"`;
 
 /** Null fields do not filter. */

@@ -4,9 +4,10 @@ import { type MintedColumns, mintedRowColumn } from '../minting/present-minted.j
 import type { AccountCircuitKeys, AccountPermissions } from '../providers/build-upstream.js';
 import type { MintMethod } from '../providers/catalogue/mint-method-schema.js';
 import type { EncryptedSecret } from '../vault/aes-gcm-vault.js';
+import { type RotationColumns, rotationRowColumn } from './rotation-store.js';
 import type { AccountStatus } from './schema.js';
 
-export interface AccountRow extends MintedColumns {
+export interface AccountRow extends MintedColumns, RotationColumns {
   readonly id: string;
   readonly agentId: string;
   readonly providerSlug: string;
@@ -46,7 +47,7 @@ const columns = (sql: Sql | Tx) => sql`
   coalesce((select c.method from credentials c where c.id = provider_accounts.credential_id), method) as method,
   coalesce((select c.mint_kind from credentials c where c.id = provider_accounts.credential_id), mint_kind)
     as "mintKind",
-  ${mintedRowColumn(sql, 'provider_accounts')},
+  ${mintedRowColumn(sql, 'provider_accounts')}, ${rotationRowColumn(sql, 'provider_accounts')},
   allow_sensitive_paths as "allowSensitivePaths", allow_opaque as "allowOpaque", created_at as "createdAt"`;
 
 /** Null fields do not filter. */
@@ -162,11 +163,13 @@ export interface EncryptedCredential {
   readonly ciphertext: string;
   /** False: stored for another host or with other fields than the provider has now. */
   readonly isUsable: boolean;
+  /** It is in use: the provider has not rejected it either. */
+  readonly isActive: boolean;
 }
 
 const encryptedColumns = (sql: Sql | Tx) => sql`
   key_id as "keyId", encode(nonce, 'base64') as nonce, encode(ciphertext, 'base64') as ciphertext,
-  (status = 'active' or refused_at is not null) as "isUsable"`;
+  (status = 'active' or refused_at is not null) as "isUsable", status = 'active' as "isActive"`;
 
 /** Loads the shared credential, if the account uses one. */
 export async function loadEncryptedCredential(

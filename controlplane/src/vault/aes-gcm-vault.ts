@@ -30,6 +30,7 @@ export interface SecretIdentity {
     | 'sso'
     | 'minted'
     | 'grant'
+    | 'rotation'
     | 'check';
   readonly orgId: string;
   readonly id: string;

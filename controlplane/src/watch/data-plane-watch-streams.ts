@@ -18,6 +18,7 @@ import type { Sql } from '../db/postgres-client.js';
 import { BackgroundTasks } from '../ops/background-tasks.js';
 import { advanceCounterLayout, PRESENT_LAYOUT } from './counter-layout.js';
 import { refreshRegistrations, registerDataPlane, unregisterDataPlane } from './data-plane-registrations.js';
+import { listRetiring } from './former-credential-use.js';
 import {
   deleteOldInvalidations,
   type HistoryLossReason,
@@ -217,11 +218,13 @@ export class DataPlaneWatchStreams {
 
   async #sendHeartbeat(): Promise<void> {
     try {
+      // Read before the invalidations: the data planes have then dropped the contexts of each of them.
+      const retiring = await listRetiring(this.#sql);
       await this.#feed.read();
       this.#lastReadMs = performance.now();
       await this.#compareClocks();
       const counterLayout = await advanceCounterLayout(this.#sql);
-      this.broadcast({ heartbeat: { databaseTimeMs: this.#databaseTimeMs(), counterLayout } });
+      this.broadcast({ heartbeat: { databaseTimeMs: this.#databaseTimeMs(), counterLayout, retiring } });
       await this.#endReplacedWatchers();
       if (++this.#beats % PRUNE_EVERY_BEATS === 0) await deleteOldInvalidations(this.#sql, INVALIDATIONS_KEPT_MS);
     } catch (error) {
@@ -257,8 +260,8 @@ export class DataPlaneWatchStreams {
   }
 }
 
-const toWatchEvent = ({ revision, mark, kind, id, endsSessions }: InvalidationRow): IWatchEvent => ({
+const toWatchEvent = ({ revision, mark, kind, id, endsSessions, compromised }: InvalidationRow): IWatchEvent => ({
   revision,
   revisionMark: mark,
-  invalidation: { kind: KINDS[kind], id, endsSessions },
+  invalidation: { kind: KINDS[kind], id, endsSessions, ...(compromised === null ? {} : { compromised }) },
 });

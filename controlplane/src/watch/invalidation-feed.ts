@@ -13,7 +13,7 @@ import type { Logger } from '@acg/base/log';
 import { noop } from '@acg/base/noop';
 import type { Sql } from '../db/postgres-client.js';
 import { BackgroundTasks } from '../ops/background-tasks.js';
-import { INVALIDATION_CHANNEL, type Invalidation } from './publish-invalidations.js';
+import { type FormerCredential, INVALIDATION_CHANNEL, type Invalidation } from './publish-invalidations.js';
 
 export interface InvalidationRow {
   readonly revision: number;
@@ -22,7 +22,13 @@ export interface InvalidationRow {
   readonly kind: Invalidation['kind'];
   readonly id: string;
   readonly endsSessions: boolean;
+  /** Not null: only sessions with a former version of this credential end. */
+  readonly compromised: FormerCredential | null;
 }
+
+const rowColumns = (sql: Sql) => sql`
+  revision, mark, kind, id, ends_sessions as "endsSessions", case when credential_id is not null then
+    jsonb_build_object('id', credential_id, 'version', credential_version) end as compromised`;
 
 const POLL_MS = 500;
 const ROWS_PER_READ = 1_000;
@@ -100,7 +106,7 @@ export class InvalidationFeed {
   async replay(revision: number, mark: string, upTo: number): Promise<readonly InvalidationRow[] | null> {
     if (revision > upTo) return null; // the database was restored from an older state
     const rows = await this.#sql<InvalidationRow[]>`
-      select revision, mark, kind, id, ends_sessions as "endsSessions" from invalidations
+      select ${rowColumns(this.#sql)} from invalidations
        where revision >= ${revision} and revision <= ${upTo} order by revision limit ${REPLAY_ROWS_MAX + 2}`;
     // Pruning deletes the oldest rows first: if the data plane's last row still exists, no later row is missing.
     if (rows[0]?.revision !== revision || rows.length > REPLAY_ROWS_MAX + 1) return null;
@@ -118,7 +124,7 @@ export class InvalidationFeed {
     try {
       for (;;) {
         const rows = await this.#sql<InvalidationRow[]>`
-          select revision, mark, kind, id, ends_sessions as "endsSessions" from invalidations
+          select ${rowColumns(this.#sql)} from invalidations
            where revision >= ${this.lastRevision} order by revision limit ${ROWS_PER_READ}`;
         const known = this.lastRevision > 0 ? 1 : 0;
         if (known > 0 && (rows[0]?.revision !== this.lastRevision || rows[0].mark !== this.lastMark)) {

@@ -10,6 +10,15 @@ export interface Invalidation {
   readonly id: string;
   /** Revoked, paused or deleted: running calls and WebSockets must end, too. */
   readonly endsSessions?: boolean;
+  /** With `endsSessions`: only those that use a former version of this credential, because it is compromised. */
+  readonly compromised?: FormerCredential;
+}
+
+export interface FormerCredential {
+  /** Id of the shared credential, or of the account that has its own. */
+  readonly id: string;
+  /** Smaller versions are former ones. */
+  readonly version: number;
 }
 
 /** Channel of LISTEN/NOTIFY; the payload is the newest revision. */
@@ -18,7 +27,13 @@ export const INVALIDATION_CHANNEL = 'invalidations';
 /** Call it last in a transaction: it takes a lock that all callers share until the commit (see 0003_contexts.sql). */
 export async function publishInvalidations(tx: Tx, changes: readonly Invalidation[]): Promise<void> {
   if (changes.length === 0) return;
-  const rows = changes.map((c) => ({ kind: c.kind, id: c.id, ends_sessions: c.endsSessions ?? false }));
+  const rows = changes.map(({ kind, id, endsSessions = false, compromised }) => ({
+    kind,
+    id,
+    ends_sessions: endsSessions,
+    credential_id: compromised?.id ?? null,
+    credential_version: compromised?.version ?? null,
+  }));
   // One round trip, since the lock is held until the commit. The revisions are taken after the lock.
   await Promise.all([
     tx`select pg_advisory_xact_lock(hashtext('invalidations'))`,

@@ -41,12 +41,14 @@ async function brokenOff({ agent, provider }: { agent: RawPeer; provider: RawPee
 test('revocation: aborts a stream, and only the revoked one', async () => {
   const call = await streaming();
   gateway.server.sessionRevoker.revokeMatching(
-    (context, slug) => context.agentId === 'agent-2' || slug === 'anthropic',
+    (context, { providerSlug }) => context.agentId === 'agent-2' || providerSlug === 'anthropic',
   );
   call.provider.send('8\r\ndata: 2\n\r\n');
   await call.agent.waitForText('data: 2\n');
   const other = await streaming();
-  gateway.server.sessionRevoker.revokeMatching((context, slug) => context.agentId === 'agent-1' && slug === 'openai');
+  gateway.server.sessionRevoker.revokeMatching(
+    (context, { providerSlug }) => context.agentId === 'agent-1' && providerSlug === 'openai',
+  );
   for (const one of [call, other]) {
     await one.agent.waitForClose();
     await one.provider.waitForClose();

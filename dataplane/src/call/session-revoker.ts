@@ -3,8 +3,9 @@
  * After a long loss of the control-plane link, it cannot say what has changed; then access of all open ones is checked
  * again.
  */
-import type { AgentContext } from '../context/agent-context.js';
+import type { AgentContext, Upstream } from '../context/agent-context.js';
 import type { Lookup } from '../context/context-cache.js';
+import { type FormerCredential, usesFormer } from '../context/invalidation-matching-and-history.js';
 import type { RoutedExchange } from './exchange.js';
 
 /** A set of open calls or of open WebSockets. */
@@ -43,12 +44,22 @@ export class SessionRevoker {
     this.#sessionSets = sessionSets;
   }
 
-  /** `isRevoked`: true when the access of that context to that provider was revoked. */
-  revokeMatching(isRevoked: (context: AgentContext, providerSlug: string) => boolean): void {
+  /** `isRevoked`: true when the access of that context to that upstream was revoked. */
+  revokeMatching(isRevoked: (context: AgentContext, upstream: Upstream) => boolean): void {
     this.#forEach((exchange, open) => {
-      if (isRevoked(exchange.routed.context, exchange.routed.upstream.providerSlug))
-        open.revoke(exchange, REVOKED_MESSAGE);
+      if (isRevoked(exchange.routed.context, exchange.routed.upstream)) open.revoke(exchange, REVOKED_MESSAGE);
     });
+  }
+
+  /** Counts the sessions that use each of these former credentials. */
+  countUses(former: readonly FormerCredential[]): readonly number[] {
+    const counts = former.map(() => 0);
+    const positions = new Map(former.map(({ id }, i) => [id, i]));
+    this.#forEach(({ routed: { upstream } }) => {
+      const i = positions.get(upstream.credentialId);
+      if (i !== undefined && usesFormer(upstream, former[i]!)) counts[i]!++;
+    });
+    return counts;
   }
 
   /** Ends sessions whose key has expired. */
@@ -114,7 +125,8 @@ export class SessionRevoker {
 function isStillAuthorized(exchange: RoutedExchange, context: AgentContext | null, nowMs: number): boolean {
   if (context === null || context.agentStatus !== 'active') return false;
   if (context.keyExpiresAtMs !== null && nowMs >= context.keyExpiresAtMs) return false;
-  const { providerSlug, accountId } = exchange.routed.upstream;
+  const { providerSlug, accountId, credentialVersion } = exchange.routed.upstream;
   const upstream = context.upstreams.get(providerSlug);
-  return upstream?.accountId === accountId && upstream.accountStatus === 'active';
+  if (upstream?.accountId !== accountId || upstream.accountStatus !== 'active') return false;
+  return credentialVersion >= upstream.compromisedBefore;
 }

@@ -52,6 +52,12 @@ export interface Upstream extends CallRuleSource {
   readonly credentialRetryAtMs: number;
   /** Generation of the minted credential; 0: the credential is not minted. */
   readonly credentialGeneration: number;
+  /** Id of the shared credential, or of the account that has its own. */
+  readonly credentialId: string;
+  /** Grows with each rotation; 0: never rotated. */
+  readonly credentialVersion: number;
+  /** Calls in flight with a smaller version must end, because that credential is compromised; 0: none. */
+  readonly compromisedBefore: number;
   /** `scheme://host[:port]`. */
   readonly origin: string;
   /** A tenant configured the address, so every connect passes the egress guard. */

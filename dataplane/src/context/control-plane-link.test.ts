@@ -72,6 +72,7 @@ function connect(addresses: readonly string[], staleIfErrorMs = 900_000, cellSha
     prices: 0,
     resets: 0,
     stages: [] as LayoutStage[],
+    retiring: [] as string[],
   };
   const identity = { dataPlaneId: 'dp-1', counters: 'memory', version: '1' } as const;
   const source = new ControlPlaneLink(
@@ -83,6 +84,7 @@ function connect(addresses: readonly string[], staleIfErrorMs = 900_000, cellSha
       onPrices: () => void heard.prices++,
       onCounterLayout: (stage) => void heard.stages.push(stage),
       onReset: () => void heard.resets++,
+      onRetiring: (former) => void heard.retiring.push(former.map(({ id, version }) => `${id} ${version}`).join()),
       onSessionsEnd: (one) => void heard.ended.push(`${one.kind} ${one.id}`),
       onFatal: (message) => void heard.fatal.push(message),
     },
@@ -118,18 +120,25 @@ describe('ControlPlaneLink', () => {
     await until(() => cache.get(HASH, '') === null);
   });
 
-  it('announces its counter layout and passes on the stage of Hello and of heartbeats', async () => {
+  it('announces its counter layout and passes on the stage of Hello and of heartbeats, and what retires', async () => {
     const plane = new Plane();
     plane.watch = (call) => {
       hello(call, 5); // as a control plane of the previous release: without a stage
       call.write({ heartbeat: { counterLayout: { stage: LayoutStageMessage.BOTH } } });
-      call.write({ heartbeat: { counterLayout: { stage: LayoutStageMessage.NEW, sinceMs: 1_700_000_000_000 } } });
+      call.write({
+        heartbeat: {
+          counterLayout: { stage: LayoutStageMessage.NEW, sinceMs: 1_700_000_000_000 },
+          retiring: [{ id: 'account-1', version: 7 }],
+        },
+      });
     };
     await plane.listen();
     const { heard } = connect([plane.address]);
     await until(() => heard.stages.length === 3);
     expect(plane.watchers[0]!.request.counterLayout).toBe(2);
     expect(heard.stages).toEqual([{ name: 'both' }, { name: 'both' }, { name: 'new', sinceMs: 1_700_000_000_000 }]);
+    await until(() => heard.retiring.length === 2);
+    expect(heard.retiring).toEqual(['', 'account-1 7']);
   });
 
   it('logs an unreachable control plane once, not at each retry', async () => {

@@ -12,6 +12,7 @@ import { type ControlPlaneClient, grpcStatus, LinkError, type WatchCall } from '
 import {
   type ICircuitState,
   type ICounterLayout,
+  type IHeartbeat,
   type IHello,
   type IPriceBook,
   type IResolveTokenResponse,
@@ -22,7 +23,12 @@ import type { LayoutStage } from '../limits/counters-interface.js';
 import { applyCellShare } from './cell-share.js';
 import type { ContextCache, ContextResolver, Resolution } from './context-cache.js';
 import { decodeResolution } from './decode-resolution.js';
-import type { Invalidation, InvalidationKind } from './invalidation-matching-and-history.js';
+import {
+  decodeFormer,
+  type FormerCredential,
+  INVALIDATION_KINDS,
+  type Invalidation,
+} from './invalidation-matching-and-history.js';
 import { ResolveBatcher, type TokenQuery } from './resolve-batcher.js';
 
 interface DataPlaneIdentity {
@@ -45,6 +51,8 @@ export interface LinkListener {
   onReset(): void;
   /** Called only for invalidations with `endsSessions`: open streams and WebSockets that they affect must end. */
   onSessionsEnd(invalidation: Invalidation): void;
+  /** The control plane asks whether calls in flight still use these. Called with each heartbeat. */
+  onRetiring(former: readonly FormerCredential[]): void;
   /** The process must stop; `message` says why and what to set. */
   onFatal(message: string): void;
 }
@@ -63,15 +71,6 @@ const CLOCK_OFFSET_MS_MAX = 300_000;
 /** Whether a data plane with this offset from the database's clock must not take calls. */
 export const isClockOff = (offsetMs: number): boolean => Math.abs(offsetMs) > CLOCK_OFFSET_MS_MAX;
 
-const INVALIDATION_KINDS: readonly (InvalidationKind | null)[] = [
-  null,
-  'key',
-  'agent',
-  'provider',
-  'org',
-  'project',
-  'account',
-];
 export class ControlPlaneLink implements ContextResolver {
   readonly #client: ControlPlaneClient;
   readonly #identity: DataPlaneIdentity;
@@ -275,7 +274,7 @@ export class ControlPlaneLink implements ContextResolver {
       else if (event.invalidation) this.#onInvalidation(event);
       else if (event.circuit) this.#listener.onCircuit(event.circuit);
       else if (event.prices) this.#listener.onPrices(event.prices);
-      else if (event.heartbeat) this.#listener.onCounterLayout(decodeLayoutStage(event.heartbeat.counterLayout));
+      else if (event.heartbeat) this.#onHeartbeat(event.heartbeat);
     } catch (error) {
       // An event that cannot be decoded may have been an invalidation, so no cached entry can be trusted.
       this.#watch!.cancel();
@@ -288,6 +287,11 @@ export class ControlPlaneLink implements ContextResolver {
       this.#silenceTimer!.refresh();
       this.#confirmCache();
     }
+  }
+
+  #onHeartbeat({ counterLayout, retiring }: IHeartbeat): void {
+    this.#listener.onCounterLayout(decodeLayoutStage(counterLayout));
+    this.#listener.onRetiring((retiring ?? []).map(decodeFormer));
   }
 
   #compareClocks(databaseTimeMs: number): void {
@@ -322,7 +326,7 @@ export class ControlPlaneLink implements ContextResolver {
   }
 
   #onInvalidation(event: IWatchEvent): void {
-    const { kind, id, endsSessions } = event.invalidation!;
+    const { kind, id, endsSessions, compromised } = event.invalidation!;
     const known = INVALIDATION_KINDS[kind ?? 0] ?? null;
     if (known === null) throw new Error(`unknown kind of invalidation ${kind}`);
     const invalidation: Invalidation = {
@@ -330,6 +334,7 @@ export class ControlPlaneLink implements ContextResolver {
       kind: known,
       id: id ?? '',
       endsSessions: endsSessions ?? false,
+      ...(compromised ? { compromised: decodeFormer(compromised) } : {}),
     };
     if (invalidation.revision >= this.#cache!.seenRevision) this.#seenRevisionMark = event.revisionMark ?? '';
     this.#cache!.invalidate(invalidation);

@@ -18,7 +18,21 @@ test.each<[Invalidation['kind'], string, boolean]>([
   ['account', 'agent-1/account-2', false],
   ['account', 'agent-2/account-1', false],
 ])('an open call to openai: %s %s ends it: %s', (kind, id, ends) => {
-  expect(endsSession({ revision: 1, kind, id, endsSessions: true }, context, 'openai')).toBe(ends);
+  const upstream = context.upstreams.get('openai')!;
+  expect(endsSession({ revision: 1, kind, id, endsSessions: true }, context, upstream)).toBe(ends);
+});
+
+test.each([
+  ['account-1', 6, true],
+  ['account-1', 7, false],
+  ['account-1', 8, false],
+  ['account-2', 6, false],
+])('a compromised former credential ends the calls that use it: %s, version %i: %s', (credentialId, version, ends) => {
+  const upstream = { ...context.upstreams.get('openai')!, credentialId, credentialVersion: version };
+  const compromised = { id: 'account-1', version: 7 };
+  const invalidation = { revision: 1, kind: 'agent', id: 'agent-1', endsSessions: true, compromised } as const;
+  expect(endsSession(invalidation, context, upstream)).toBe(ends);
+  expect(endsSession({ ...invalidation, id: 'agent-2' }, context, upstream)).toBe(false);
 });
 
 test.each([
@@ -28,13 +42,18 @@ test.each([
   ['run-3', false],
 ])('an open call of run-2 below run-1: the end of %s ends it: %s', (id, ends) => {
   const ofRun = { ...context, runIds: ['run-2', 'run-1'] };
-  expect(endsSession({ revision: 1, kind: 'key', id, endsSessions: true }, ofRun, 'openai')).toBe(ends);
+  expect(
+    endsSession({ revision: 1, kind: 'key', id, endsSessions: true }, ofRun, context.upstreams.get('openai')!),
+  ).toBe(ends);
 });
 
 test('an open call to openai continues when another provider of the agent changes', () => {
   const both = { ...context, upstreams: new Map([...context.upstreams, ['s3', context.upstreams.get('openai')!]]) };
   const ends = (slug: string): boolean =>
-    endsSession({ revision: 1, kind: 'provider', id: 'org-1/s3', endsSessions: true }, both, slug);
+    endsSession({ revision: 1, kind: 'provider', id: 'org-1/s3', endsSessions: true }, both, {
+      ...both.upstreams.get(slug)!,
+      providerSlug: slug,
+    });
   expect([ends('openai'), ends('s3')]).toEqual([false, true]);
 });
 

@@ -3,9 +3,21 @@
  * progress and an invalidation that overtakes its answer. An answer of revision r is outdated when an invalidation with
  * a revision above r affects it.
  */
-import type { AgentContext } from './agent-context.js';
+import type { IFormerCredential } from '@acg/proto/messages';
+import type { AgentContext, Upstream } from './agent-context.js';
 
-export type InvalidationKind = 'key' | 'agent' | 'provider' | 'org' | 'project' | 'account';
+type InvalidationKind = 'key' | 'agent' | 'provider' | 'org' | 'project' | 'account';
+
+/** By their number on the wire; null: unknown. */
+export const INVALIDATION_KINDS: readonly (InvalidationKind | null)[] = [
+  null,
+  'key',
+  'agent',
+  'provider',
+  'org',
+  'project',
+  'account',
+];
 
 export interface Invalidation {
   readonly revision: number;
@@ -14,7 +26,26 @@ export interface Invalidation {
   readonly id: string;
   /** Revoked, paused or deleted: calls and WebSockets in flight end, too. */
   readonly endsSessions: boolean;
+  /** Present: only those that use a former version of this credential, because it is compromised. */
+  readonly compromised?: FormerCredential;
 }
+
+export interface FormerCredential {
+  /** Id of the shared credential, or of the account that has its own. */
+  readonly id: string;
+  /** Every smaller version is a former one. */
+  readonly version: number;
+}
+
+export const decodeFormer = ({ id, version }: IFormerCredential): FormerCredential => ({
+  id: id ?? '',
+  version: version ?? 0,
+});
+
+type CredentialVersion = Pick<Upstream, 'providerSlug' | 'accountId' | 'credentialId' | 'credentialVersion'>;
+
+export const usesFormer = ({ credentialId, credentialVersion }: CredentialVersion, former: FormerCredential): boolean =>
+  credentialId === former.id && credentialVersion < former.version;
 
 /** Whether the context was built from the invalidated object. */
 export function affectsContext(invalidation: Invalidation, context: AgentContext): boolean {
@@ -36,9 +67,11 @@ export function affectsContext(invalidation: Invalidation, context: AgentContext
   }
 }
 
-/** Whether a call in flight under this context to this provider must end. */
-export function endsSession(invalidation: Invalidation, context: AgentContext, providerSlug: string): boolean {
+/** Whether a call in flight under this context to this upstream must end. */
+export function endsSession(invalidation: Invalidation, context: AgentContext, upstream: CredentialVersion): boolean {
+  const { providerSlug } = upstream;
   if (!affectsContext(invalidation, context)) return false;
+  if (invalidation.compromised !== undefined) return usesFormer(upstream, invalidation.compromised);
   if (invalidation.kind === 'provider') return parsePartId(invalidation.id) === providerSlug;
   if (invalidation.kind !== 'account') return true;
   return context.upstreams.get(providerSlug)?.accountId === parsePartId(invalidation.id);

@@ -303,7 +303,9 @@ test('websocket: a revocation closes the revoked session only', async () => {
   gateway.server.sessionRevoker.revokeMatching(() => false);
   expect(gateway.server.sessions.size).toBe(1);
   const closed = closeOf(agent);
-  gateway.server.sessionRevoker.revokeMatching((context, slug) => context.agentId === 'agent-1' && slug === 'openai');
+  gateway.server.sessionRevoker.revokeMatching(
+    (context, { providerSlug }) => context.agentId === 'agent-1' && providerSlug === 'openai',
+  );
   expect(await closed).toEqual([1008, 'access was revoked']);
   await waitUntil(() => gateway.records.length === 1);
   expect(gateway.records[0]).toMatchObject({ status: 101, error: 'revoked' });

@@ -133,6 +133,7 @@ test('provider accounts: assigned, listed with exactly their fields, rotated, re
     allowSensitivePaths: false,
     allowOpaque: false,
     minted: null,
+    rotation: null,
     createdAt: TIMESTAMP,
   };
   expect(created.body).toEqual({ account: { ...shown, agentId } });

@@ -2,6 +2,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import postgres from 'postgres';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Stack, type Tenant } from '../fixtures/stack.js';
 import { waitUntil } from '../fixtures/wait-until.js';
@@ -23,6 +24,7 @@ const endpoint = new TokenEndpoint();
 let stack: Stack;
 let dataPlane: string;
 let tenant: Tenant;
+let sql: postgres.Sql;
 let origin: string;
 
 beforeAll(async () => {
@@ -33,8 +35,10 @@ beforeAll(async () => {
   stack = await Stack.start({ env: { EGRESS_ALLOW_CIDRS: '127.0.0.0/8' } });
   dataPlane = (await stack.addDataPlane()).url;
   tenant = await stack.signUpTenant();
+  sql = postgres(stack.database.url.reveal(), { max: 1 });
 });
 afterAll(async () => {
+  await sql?.end();
   provider.closeAllConnections();
   provider.close();
   endpoint.stop();
@@ -88,7 +92,7 @@ async function createMintedAccount(token: object = {}, credentials: object = {},
     definition: definition(token, fields),
   });
   expect([made.status, made.body.error]).toEqual([201, undefined]);
-  const agent = await tenant.createAgent();
+  const agent = await tenant.createAgent({ rpmLimit: 100_000 });
   const given = { method: 'oauth', clientId: CLIENT_ID, clientSecret: SECRET, ...credentials };
   const accountId = await tenant.createAccount(agent.id, slug, given as Record<string, string>);
   const gatewayToken = await tenant.createToken(agent.id);
@@ -128,6 +132,20 @@ test('a token is refreshed before it expires, once for each generation', async (
   const { call, accountId } = await createMintedAccount();
   expect((await call()).status).toBe(200);
   const [first] = endpoint.issued.slice(-1);
+  await waitUntil('the data plane has received it', async () => {
+    const [row] = await sql`select used from minted_credentials where account_id = ${accountId}`;
+    return row!.used;
+  });
+  // A life of 60 seconds is used for 45, and refreshed after 50 to 80 % of these.
+  const [row] = await sql`
+    select extract(epoch from expires_at - minted_at)::float8 as life,
+           extract(epoch from refresh_at - minted_at)::float8 as due
+      from minted_credentials where account_id = ${accountId}`;
+  expect(row!.life).toBeGreaterThan(40);
+  expect(row!.life).toBeLessThanOrEqual(45);
+  expect(row!.due / row!.life).toBeGreaterThan(0.4);
+  expect(row!.due / row!.life).toBeLessThanOrEqual(0.8);
+  await sql`update minted_credentials set refresh_at = now() where account_id = ${accountId}`;
   await waitUntil('the token is refreshed', () => endpoint.requests.length === 2);
   await waitUntil('the data plane sends the new one', async () => {
     expect((await call()).status).toBe(200);

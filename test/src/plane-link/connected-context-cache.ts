@@ -44,6 +44,7 @@ export function connectContextCache(
       onPrices: () => undefined,
       onCounterLayout: () => undefined,
       onReset: () => void resets.push(source.isUp),
+      onRetiring: () => undefined,
       onSessionsEnd: ({ kind, id }) => void ended.push(`${kind} ${id}`),
       onFatal: (message) => void fatal.push(message),
     },

@@ -52,6 +52,20 @@ async function newCustomAccount(context: ExampleContext): Promise<string> {
   return (await context.owner.call('POST', '/v1/providers/accounts', account)).body.account.id;
 }
 
+/** A shared credential of a provider whose server does not respond. */
+async function newCustomCredential({ owner }: ExampleContext): Promise<string> {
+  const { slug } = (await owner.call('POST', '/v1/custom-providers', customProvider())).body.provider;
+  const body = { name: 'Team', providerSlug: slug, credentials: CREDENTIALS };
+  return (await owner.call('POST', '/v1/credentials', body)).body.credential.id;
+}
+
+/** Begins a rotation, which stays under way because the provider does not respond. */
+async function newRotation({ owner }: ExampleContext, path: string, id: string): Promise<{ id: string }> {
+  const body = { credentials: { apiKey: 'sk-rotated-0123456789' }, testFirst: true };
+  await owner.call('POST', `${path}/${id}/rotate`, body);
+  return { id };
+}
+
 /** Uses an MCP server that does not respond. */
 async function newMcpAccount(context: ExampleContext): Promise<string> {
   const { id } = await newAgent(context);
@@ -159,6 +173,12 @@ export const PROVISIONING_EXAMPLES: Examples = {
       body: { credentials: { apiKey: 'sk-rotated-0123456789' } },
     }),
   },
+  'POST /v1/providers/accounts/:id/rotation': {
+    async prepare(context) {
+      const { id } = await newRotation(context, '/v1/providers/accounts', await newCustomAccount(context));
+      return { params: { id }, body: { action: 'cancel' } };
+    },
+  },
   'POST /v1/providers/accounts/test': {
     async prepare({ owner }) {
       const { body } = await owner.call('POST', '/v1/custom-providers', customProvider());
@@ -206,6 +226,12 @@ export const PROVISIONING_EXAMPLES: Examples = {
       params: { id: await createSharedCredential(context) },
       body: { credentials: { apiKey: 'sk-rotated-0123456789' } },
     }),
+  },
+  'POST /v1/credentials/:id/rotation': {
+    async prepare(context) {
+      const { id } = await newRotation(context, '/v1/credentials', await newCustomCredential(context));
+      return { params: { id }, body: { action: 'cancel' } };
+    },
   },
   'POST /v1/credentials/:id/test': {
     async prepare({ owner }) {

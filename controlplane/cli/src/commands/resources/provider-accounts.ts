@@ -16,6 +16,7 @@ import { addTarget, findTarget, type Target } from '../descriptors/operation-tar
 import { listCommand } from '../descriptors/register-list-commands.js';
 import { commandGroup, operationCommand } from '../descriptors/register-operation-commands.js';
 import { connectCommand, describeMinted } from './connect-in-browser.js';
+import { formatRotation, ROTATE_FIELDS, ROTATION_ACTION } from './credential-rotation.js';
 
 /** Names an account by its id, or by its provider among the accounts of one agent. */
 const ACCOUNT: Target<{ readonly id: string; readonly providerSlug: string }> = {
@@ -50,6 +51,7 @@ export const registerAccountCommands = commandGroup(
       { title: 'STATE', cell: ({ minted }) => minted?.state ?? 'stored' },
       { title: 'AGENT', cell: ({ agentName }) => agentName },
       { title: 'KEY', cell: ({ credentialId }) => (credentialId === null ? 'own' : `shared ${credentialId}`) },
+      { title: 'ROTATION', cell: ({ rotation }) => rotation?.state ?? '' },
       { title: 'SENSITIVE', cell: ({ allowSensitivePaths }) => (allowSensitivePaths ? 'allowed' : 'rejected') },
       { title: 'OPAQUE', cell: ({ allowOpaque }) => (allowOpaque ? 'allowed' : 'rejected') },
       { title: 'CREATED', cell: ({ createdAt }) => formatDay(createdAt) },
@@ -80,10 +82,20 @@ export const registerAccountCommands = commandGroup(
     operation: 'POST /v1/providers/accounts/{id}/rotate',
     target: ACCOUNT,
     options: CREDENTIAL_OPTIONS,
+    fields: ROTATE_FIELDS,
     body: async (run, { found, options }) => ({
       credentials: await readOptionCredentials(run, found.providerSlug, options),
     }),
-    print: (run, _response, { found }) => run.printSuccess(`${found.providerSlug} has another key`),
+    print: (run, { account: { providerSlug, rotation } }) =>
+      run.printSuccess(rotation === null ? `${providerSlug} has another key` : formatRotation(providerSlug, rotation)),
+  }),
+  operationCommand({
+    name: 'rotation',
+    description: 'cancel, roll back or end a rotation that --test-first began',
+    operation: 'POST /v1/providers/accounts/{id}/rotation',
+    target: ACCOUNT,
+    fields: { action: ROTATION_ACTION },
+    print: (run, { account: { providerSlug, rotation } }) => run.printSuccess(formatRotation(providerSlug, rotation)),
   }),
   operationCommand({
     name: 'test',

@@ -14,6 +14,7 @@ import type { Target } from '../descriptors/operation-target-from-arguments.js';
 import { listCommand } from '../descriptors/register-list-commands.js';
 import { commandGroup, operationCommand } from '../descriptors/register-operation-commands.js';
 import { connectCommand, describeMinted } from './connect-in-browser.js';
+import { formatRotation, ROTATE_FIELDS, ROTATION_ACTION } from './credential-rotation.js';
 
 type SharedCredential = RowOf<'GET /v1/credentials', 'credentials'>;
 
@@ -45,6 +46,7 @@ export const registerCredentialCommands = commandGroup(
       { title: 'STATE', cell: ({ minted }) => minted?.state ?? 'stored' },
       { title: 'ACCOUNTS', cell: ({ accounts }) => formatCount(accounts), alignRight: true },
       { title: 'PROJECT', cell: ({ projectId }) => projectId ?? 'all' },
+      { title: 'ROTATION', cell: ({ rotation }) => rotation?.state ?? '' },
       { title: 'ROTATED', cell: ({ rotatedAt }) => formatDay(rotatedAt) },
       { title: 'ID', cell: ({ id }) => id },
     ],
@@ -71,11 +73,24 @@ export const registerCredentialCommands = commandGroup(
     operation: 'POST /v1/credentials/{id}/rotate',
     target: CREDENTIAL,
     options: CREDENTIAL_OPTIONS,
+    fields: ROTATE_FIELDS,
     body: async (run, { found, options }) => ({
       credentials: await readOptionCredentials(run, found.providerSlug, options),
     }),
-    print: (run, { credential: { name, accounts } }) =>
-      run.printSuccess(`${name} has another key, for ${formatCount(accounts)} accounts`),
+    print: (run, { credential: { name, accounts, rotation } }) =>
+      run.printSuccess(
+        rotation === null
+          ? `${name} has another key, for ${formatCount(accounts)} accounts`
+          : formatRotation(name, rotation),
+      ),
+  }),
+  operationCommand({
+    name: 'rotation',
+    description: 'cancel, roll back or end a rotation that --test-first began',
+    operation: 'POST /v1/credentials/{id}/rotation',
+    target: CREDENTIAL,
+    fields: { action: ROTATION_ACTION },
+    print: (run, { credential: { name, rotation } }) => run.printSuccess(formatRotation(name, rotation)),
   }),
   operationCommand({
     name: 'test',
