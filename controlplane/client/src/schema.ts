@@ -1049,6 +1049,70 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/issuer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the issuer of the organization, and what to enter at providers
+         * @description Role: viewer or higher.
+         */
+        get: operations["getIssuer"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Choose whether a person activates new keys
+         * @description Role: admin or owner.
+         */
+        patch: operations["updateIssuer"];
+        trace?: never;
+    };
+    "/v1/issuer/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Publish the next key
+         * @description Role: admin or owner.
+         */
+        post: operations["createIssuerKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/issuer/keys/{id}/activate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign with the next key, which a person has uploaded
+         * @description Role: admin or owner.
+         */
+        post: operations["activateIssuerKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/limits/replay": {
         parameters: {
             query?: never;
@@ -5030,6 +5094,56 @@ export interface components {
             /** @description The invitation link, if mails are stored as files on the server; otherwise null, because only the mail contains the link. */
             invitationUrl: string | null;
         };
+        IssuerPatch: {
+            manualRotation: boolean;
+        };
+        IssuerReply: {
+            issuer: {
+                /** @description `iss` of the tokens. */
+                url: string;
+                discoveryUrl: string;
+                jwksUrl: string;
+                jwks: {
+                    keys: {
+                        [key: string]: unknown;
+                    }[];
+                };
+                /** @description Whether providers can fetch the keys: an https URL with a public name. */
+                isPublic: boolean;
+                /** @description `sub` of the tokens of the agent; null without agentId. */
+                subject: string | null;
+                /** @description A new key signs only after a person has activated it. */
+                manualRotation: boolean;
+                keys: {
+                    /**
+                     * Format: uuid
+                     * @description `kid` of the key.
+                     */
+                    id: string;
+                    /** @enum {string} */
+                    state: "next" | "signing" | "former";
+                    /** Format: date-time */
+                    createdAt: string;
+                    /**
+                     * Format: date-time
+                     * @description Null: when a person activates it.
+                     */
+                    activeFrom: string | null;
+                }[];
+                setups: {
+                    providerSlug: string;
+                    /** @description `method` of the credentials. */
+                    method: string;
+                    label: string;
+                    /** @description `aud` of the tokens. <name> stands for a field of the account. */
+                    audience: string;
+                    /** @description Reference of the provider. */
+                    docs: string | null;
+                    /** @description What to enter at the provider, with the values of this issuer. */
+                    steps: string[];
+                }[];
+            };
+        };
         LimitReplayInput: {
             agentIds: string[];
             /**
@@ -6806,6 +6920,11 @@ export interface components {
         TestInput: {
             providerSlug: string;
             credentials: components["schemas"]["CredentialsInput"];
+            /**
+             * Format: uuid
+             * @description For methods without a secret: the agent that the token names.
+             */
+            agentId?: string;
         };
         TestReply: {
             /** @description Whether the provider accepts the credential. */
@@ -7312,6 +7431,8 @@ export type GetStatusReply = components['schemas']['GetStatusReply'];
 export type InvitationDetails = components['schemas']['InvitationDetails'];
 export type InviteInput = components['schemas']['InviteInput'];
 export type InvitedReply = components['schemas']['InvitedReply'];
+export type IssuerPatch = components['schemas']['IssuerPatch'];
+export type IssuerReply = components['schemas']['IssuerReply'];
 export type LimitReplayInput = components['schemas']['LimitReplayInput'];
 export type LimitReplayReply = components['schemas']['LimitReplayReply'];
 export type LimitWouldRejectData = components['schemas']['LimitWouldRejectData'];
@@ -9448,6 +9569,130 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getIssuer: {
+        parameters: {
+            query?: {
+                /** @description Fills the instructions with its subject. */
+                agentId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Get the issuer of the organization, and what to enter at providers */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssuerReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateIssuer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IssuerPatch"];
+            };
+        };
+        responses: {
+            /** @description Choose whether a person activates new keys */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssuerReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createIssuerKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Publish the next key */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssuerReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    activateIssuerKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Sign with the next key, which a person has uploaded */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssuerReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

@@ -13,6 +13,7 @@ export interface EncryptedTable {
     | 'second_factor_secrets'
     | 'minted_credentials'
     | 'oauth_grants'
+    | 'issuer_keys'
     | 'suspended_accounts'
     | 'suspended_credentials'
     | 'suspended_webhooks'
@@ -29,6 +30,7 @@ export const ENCRYPTED_TABLES: readonly EncryptedTable[] = [
   { name: 'sso_connections', purpose: 'sso' },
   { name: 'minted_credentials', purpose: 'minted' },
   { name: 'oauth_grants', purpose: 'grant' },
+  { name: 'issuer_keys', purpose: 'issuer' },
   // A view of second_factors.
   { name: 'second_factor_secrets', purpose: 'second_factor' },
   // Views of suspended_items.

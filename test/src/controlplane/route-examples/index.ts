@@ -8,6 +8,7 @@ import { BILLING_EXAMPLES } from './billing.js';
 import { CONNECTION_EXAMPLES } from './connections.js';
 import { EVENT_EXAMPLES } from './events.js';
 import { IDENTITY_EXAMPLES } from './identity.js';
+import { ISSUER_EXAMPLES } from './issuer.js';
 import { PROVISIONING_EXAMPLES } from './provisioning.js';
 import type { ExampleCall, Examples, RouteExample } from './route-example.js';
 import { RUN_EXAMPLES } from './runs.js';
@@ -23,6 +24,7 @@ export const EXAMPLES: Examples = {
   ...RUN_EXAMPLES,
   ...TRUST_RULE_EXAMPLES,
   ...CONNECTION_EXAMPLES,
+  ...ISSUER_EXAMPLES,
 };
 
 interface RouteKey {
