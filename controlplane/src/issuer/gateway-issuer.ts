@@ -103,7 +103,7 @@ export class GatewayIssuer {
     });
   }
 
-  /** Publishes the next keys that are due, and deletes keys that nobody needs. Called periodically. */
+  /** Publishes the next keys that are due, and deletes keys that are not published any more. Called periodically. */
   async rotateDue(): Promise<void> {
     for (const orgId of await store.listDueRotations(this.sql, ROTATIONS_PER_RUN)) await this.#createKey(orgId, 'next');
     await store.pruneKeys(this.sql);

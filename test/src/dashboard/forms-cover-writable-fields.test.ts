@@ -51,7 +51,6 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'patch /v1/issuer': 'acg issuer set',
   'post /v1/issuer/keys': 'acg issuer new-key',
   'post /v1/issuer/keys/{id}/activate': 'acg issuer activate',
-  'post /v1/providers/accounts/test agentId': 'acg api; the test of a saved account knows its agent',
   'post /v1/token': 'for workloads without a gateway token (trust rules)',
   'post /v1/sso/link': 'a page that the server renders',
   'post /v1/limits/replay sharedBudgets': 'the dashboard replays one agent at a time',

@@ -8,6 +8,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { GatewayIssuer } from '@acg/controlplane/issuer/gateway-issuer';
+import { Vault } from '@acg/controlplane/vault/aes-gcm-vault';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Member, startControlPlane, type TestControlPlane } from '../fixtures/control-plane.js';
 import { waitUntil } from '../fixtures/wait-until.js';
@@ -45,7 +47,7 @@ const server = createServer(async (request, response) => {
   );
 });
 let origin = '';
-let planes: TestControlPlane[];
+let plane: TestControlPlane;
 let watched: ConnectedContextCache;
 let owner: Member;
 let stranger: Member;
@@ -66,16 +68,15 @@ beforeAll(async () => {
     }),
   );
   const env = { PROVIDERS_FILE: file, ISSUER_URL: 'https://gateway.acme.com/', EGRESS_ALLOW_CIDRS: '127.0.0.0/8' };
-  const first = await startControlPlane(env);
-  planes = [first];
-  watched = connectContextCache([first.grpcAddress], first.config.link);
+  plane = await startControlPlane(env);
+  watched = connectContextCache([plane.grpcAddress], plane.config.link);
   await waitUntil('the watch is up', () => watched.source.isUp);
-  owner = await first.createMember('owner');
-  stranger = await first.createMember('owner');
+  owner = await plane.createMember('owner');
+  stranger = await plane.createMember('owner');
 });
 afterAll(async () => {
   watched?.stop();
-  for (const plane of planes ?? []) await plane.stop();
+  await plane?.stop();
   server.close();
 });
 
@@ -103,7 +104,7 @@ async function readToken(token: unknown, orgId = owner.orgId) {
   const [head = '', claims = '', signature = ''] = String(token).split('.');
   const decode = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString());
   const { alg, kid } = decode(head);
-  const { keys } = (await (await fetch(`${planes[0]!.url}/oidc/${orgId}/jwks.json`)).json()) as {
+  const { keys } = (await (await fetch(`${plane.url}/oidc/${orgId}/jwks.json`)).json()) as {
     keys: (JsonWebKey & { kid: string })[];
   };
   const jwk = keys.find((key) => key.kid === kid)!;
@@ -116,8 +117,8 @@ async function readToken(token: unknown, orgId = owner.orgId) {
 const lastAt = (path: string): Received => received.findLast((one) => one.path === path)!;
 
 test('discovery and keys: public, cacheable, without private members; unknown organizations have none', async () => {
-  const read = (orgId: string, path: string) => fetch(`${planes[0]!.url}/oidc/${orgId}${path}`);
-  // Nobody without a login makes the gateway create keys.
+  const read = (orgId: string, path: string) => fetch(`${plane.url}/oidc/${orgId}${path}`);
+  // A request without a login never makes the gateway create keys.
   expect((await read(stranger.orgId, '/jwks.json')).status).toBe(404);
   expect((await read('0199a0f2-7c3d-7e41-9f5a-0123456789ab', '/.well-known/openid-configuration')).status).toBe(404);
   const { url, isPublic, keys } = await issuerOf(owner);
@@ -265,7 +266,7 @@ test('redirecting and huge endpoints: an error that names the cause, and no requ
 });
 
 test('rotation: the next key is published before it signs, and the former one stays for a day', async () => {
-  const { sql } = planes[0]!.database;
+  const { sql } = plane.database;
   const { orgId } = owner;
   const states = async () => (await issuerOf(owner)).keys.map(({ state }: { state: string }) => state);
   const shift = (days: number) =>
@@ -289,6 +290,39 @@ test('rotation: the next key is published before it signs, and the former one st
   expect(await states()).toEqual(['signing']);
 });
 
+test('control planes that sign for a new organization at once create one key, with which all of them sign', async () => {
+  const member = await plane.createMember('owner');
+  const { id, subject } = await createAgent(member, 'race');
+  const vault = new Vault(plane.config.masterKeys);
+  const issuers = Array.from(
+    { length: 3 },
+    () => new GatewayIssuer(plane.database.sql, vault, 'https://gateway.acme.com'),
+  );
+  const tokens = await Promise.all(issuers.flatMap((issuer) => [1, 2].map(() => issuer.sign(member.orgId, id, 'aud'))));
+  expect((await issuerOf(member)).keys).toHaveLength(1);
+  const claims = await Promise.all(tokens.map((token) => readToken(token, member.orgId)));
+  expect(new Set(claims.map(({ sub }) => sub))).toEqual(new Set([subject]));
+  expect(new Set(claims.map(({ jti }) => jti)).size).toBe(6);
+  // The agent of another organization is no subject.
+  expect(await issuers[0]!.sign(owner.orgId, id, 'aud')).toBeNull();
+});
+
+test('keys are rotated in time by any control plane, one next key for each organization', async () => {
+  const { sql } = plane.database;
+  const member = await plane.createMember('owner');
+  await issuerOf(member);
+  const vault = new Vault(plane.config.masterKeys);
+  const issuers = [1, 2].map(() => new GatewayIssuer(sql, vault, 'https://gateway.acme.com'));
+  const statesAfter = async () => {
+    await Promise.all(issuers.map((issuer) => issuer.rotateDue()));
+    return (await issuerOf(member)).keys.map(({ state }: { state: string }) => state);
+  };
+  expect(await statesAfter()).toEqual(['signing']);
+  await sql`update issuer_keys set active_from = now() - interval '29 days 1 minute' where org_id = ${member.orgId}`;
+  expect(await statesAfter()).toEqual(['next', 'signing']);
+  expect(await statesAfter()).toEqual(['next', 'signing']);
+});
+
 test('rotation by hand: the next key signs only after a person has activated it', async () => {
   await owner.call('PATCH', '/v1/issuer', { manualRotation: true });
   const [next, signing] = (await owner.call('POST', '/v1/issuer/keys')).body.issuer.keys;
@@ -302,7 +336,7 @@ test('rotation by hand: the next key signs only after a person has activated it'
 });
 
 test('the database holds no private key in plain text', async () => {
-  const rows = await planes[0]!.database
+  const rows = await plane.database
     .sql`select public_jwk::text as jwk, encode(ciphertext, 'escape') as sealed from issuer_keys`;
   expect(rows.length).toBeGreaterThan(1);
   for (const { jwk, sealed } of rows) {
