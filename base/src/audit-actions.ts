@@ -106,6 +106,11 @@ export const AUDIT_ACTIONS = [
   'second_factor.use_recovery_code',
   'second_factor.remove',
   'event_mail.update',
+  'alert_rule.create',
+  'alert_rule.update',
+  'alert_rule.delete',
+  'alert.acknowledge',
+  'alert.silence',
 ] as const;
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];

@@ -5,7 +5,7 @@
  * this process and of Redis, µs per call. Also measures strict reading of a body (as for a policy on models) and planning
  * its reservation. Needs a `redis-server` in the path.
  *
- *   node bench/dist/budget-admission-cost.js
+ *   node bench/dist/budget-admission-cost.js [calls in each tick …]
  */
 import { createLogger } from '@acg/base/log';
 import { MemoryCounters } from '@acg/dataplane/counters/memory/memory-counters';
@@ -188,8 +188,11 @@ const quiet = { countUnchecked() {}, setEnforcing() {}, setEvictable() {}, obser
 const access = { urls: [server.url], connectionName: 'acg-bench', tlsCa: null, timeoutMs: 60_000 };
 const redis = new RedisCounters(access, createLogger('bench', 'silent'), quiet);
 await redis.waitForStoreAndCheckEviction();
-for (const turn of [1, 8, 64]) await compare(redis, turn);
-await compare(new MemoryCounters(), 8);
-holdUs();
+const turns = process.argv.slice(2).map(Number);
+for (const turn of turns.length > 0 ? turns : [1, 8, 64]) await compare(redis, turn);
+if (turns.length === 0) {
+  await compare(new MemoryCounters(), 8);
+  holdUs();
+}
 await redis.close();
 await server.stop();

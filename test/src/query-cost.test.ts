@@ -21,9 +21,9 @@ import { useTestDatabase } from './fixtures/test-database.js';
 
 const BIG_AGENTS = 10_000;
 const SMALL_ORGS = 2_000;
-/** Pages of 8 KiB, of tables with hundreds of pages: for a list of a few rows and for one token. */
+/** Pages of 8 KiB, of tables with hundreds of pages: for a list of a few rows, and for one token, which reads small tables by index, too. */
 const LIST_PAGES_MAX = 9;
-const TOKEN_PAGES_MAX = 32;
+const TOKEN_PAGES_MAX = 70;
 const PAGE = { limit: 50, offset: 0 };
 
 const database = useTestDatabase();
@@ -173,4 +173,16 @@ test('cost: a batch of tokens costs so many times one, and no more', async () =>
   expect(await countPagesRead(async (sql) => loadContextRows(sql, queries, true))).toBeLessThanOrEqual(
     100 * TOKEN_PAGES_MAX,
   );
+});
+
+test('cost: resolving scans no table, so a plan that was made while tables were small stays right', async () => {
+  const queries = [{ tokenHash: hashOf('agent-7'), agentRef: '', ...NO_ID }];
+  await database().sql.begin(async (tx) => {
+    // The settings apply from the second execution on.
+    await loadContextRows(tx as unknown as Sql, queries, true);
+    const scans = async () => (await tx`select coalesce(sum(seq_scan), 0) as n from pg_stat_xact_user_tables`)[0]!.n;
+    const before = await scans();
+    for (let i = 0; i < 3; i++) await loadContextRows(tx as unknown as Sql, queries, true);
+    expect(await scans()).toBe(before);
+  });
 });

@@ -6,6 +6,8 @@ import { ReportUsageRequest } from '@acg/proto/messages';
 import { treeCpuUs } from '../process-usage.js';
 
 const DATA_PLANES = 4;
+const CUSTOMERS = 500;
+const FEATURES = 8;
 const CALL_TIMEOUT_MS = 60_000;
 
 interface IngestFigures {
@@ -24,13 +26,18 @@ export interface IngestTarget {
   readonly agentIds: readonly string[];
 }
 
-export async function measureIngest(target: IngestTarget, records: number, batch: number): Promise<IngestFigures> {
+export async function measureIngest(
+  target: IngestTarget,
+  records: number,
+  batch: number,
+  withTags = false,
+): Promise<IngestFigures> {
   const link = { tls: null, internalTokens: [new Secret(target.internalToken)] };
   const clients = Array.from(
     { length: DATA_PLANES },
     () => new ControlPlaneClient([`127.0.0.1:${target.grpcPort}`], link),
   );
-  const bodies = Array.from({ length: Math.ceil(records / batch) }, () => encodeBatch(target, batch)); // encoded before the measurement starts
+  const bodies = Array.from({ length: Math.ceil(records / batch) }, () => encodeBatch(target, batch, withTags)); // encoded before the measurement starts
   const sent = bodies.length * batch;
   const cpu = { control: treeCpuUs(target.controlPid), postgres: treeCpuUs(target.postgresPid) };
   const startMs = performance.now();
@@ -52,7 +59,7 @@ export async function measureIngest(target: IngestTarget, records: number, batch
   };
 }
 
-function encodeBatch({ orgId, agentIds }: IngestTarget, size: number): Buffer {
+function encodeBatch({ orgId, agentIds }: IngestTarget, size: number, withTags: boolean): Buffer {
   const nowMs = Date.now();
   const records = Array.from({ length: size }, (_, i) => {
     const agentId = agentIds[Math.floor(Math.random() * agentIds.length)]!;
@@ -82,6 +89,7 @@ function encodeBatch({ orgId, agentIds }: IngestTarget, size: number): Buffer {
       circuitKey: 'openai|https://api.openai.com',
       circuitEpoch: 1,
       circuitOutcome: 1,
+      ...(withTags ? { tags: `customer=c${Math.floor(Math.random() * CUSTOMERS)},feature=f${i % FEATURES}` } : {}),
     };
   });
   return Buffer.from(ReportUsageRequest.encode({ dataPlaneId: 'bench', records }).finish());

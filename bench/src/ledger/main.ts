@@ -2,8 +2,8 @@
  * `npm run bench:ledger -- [rows] [--keep=DIR] [--only=queries,dashboard,export,ingest,reference,paint]`: seeds the
  * ledger by SQL (default 10 000 000 rows over 90 days and 200 agents, one of which has a tenth). Then measures usage
  * requests over HTTP, the memory of an export of the busy agent's rows, ingest over gRPC, and references. Embedded
- * Postgres with the settings of `npm start`, loopback only. `paint`, only when named, measures the dashboard in
- * chromium-headless-shell. Needs about 6 GiB of disk during the run, and afterwards if `--keep` names a directory.
+ * Postgres with the settings of `npm start`, loopback only. Only when named: `paint` measures the dashboard in
+ * chromium-headless-shell, `tags` reports by tag, `ingest-tags` ingest with and without tags. Needs about 6 GiB of disk during the run, and afterwards if `--keep` names a directory.
  */
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -14,7 +14,7 @@ import { measureExport } from './export-memory.js';
 import { measureIngest } from './ingest-rate.js';
 import { measureDuckDb, measurePlainTable } from './reference-plain-table-and-duckdb.js';
 import { SeededLedger } from './seeded-ledger.js';
-import { timeUsageRequests } from './usage-request-times.js';
+import { timeTagRequests, timeUsageRequests } from './usage-request-times.js';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -28,6 +28,7 @@ if (!Number.isInteger(rows) || rows < 1_000) {
 const wanted = new Set(values.only.split(','));
 const INGEST_RECORDS = 200_000;
 const INGEST_BATCH = 2_000;
+const TAG_TURNS = 5;
 const SMALL_RECORDS = 20_000;
 const SMALL_BATCH = 50;
 const SLOW_BYTES_PER_SECOND = 4 * 2 ** 20;
@@ -44,6 +45,7 @@ async function phase(name: string, measure: () => Promise<unknown>): Promise<voi
 }
 try {
   await phase('queries', () => timeUsageRequests(ledger.api, ledger.seeded));
+  await phase('tags', () => timeTagRequests(ledger.api, ledger.seeded));
   await phase('paint', async () => {
     await ledger.freshControl();
     return measureDrawTimesInChromium(ledger.api, ledger.seeded.busyAgentId);
@@ -75,6 +77,14 @@ try {
       await measureIngest(ledger.ingest, INGEST_RECORDS, INGEST_BATCH),
       await measureIngest(ledger.ingest, SMALL_RECORDS, SMALL_BATCH),
     ];
+  });
+  // By turns, so that the load of the machine falls on both.
+  await phase('ingest-tags', async () => {
+    const turns = [];
+    for (let turn = 0; turn < TAG_TURNS; turn++)
+      for (const tags of [false, true])
+        turns.push({ tags, ...(await measureIngest(ledger.ingest, INGEST_RECORDS / TAG_TURNS, INGEST_BATCH, tags)) });
+    return turns;
   });
   await phase('reference', () =>
     ledger.withSql(async (sql) => [

@@ -8,6 +8,9 @@ import { startOfUtcDay, UsagePartitions } from '@acg/controlplane/ledger/create-
 const DAYS = 90;
 const AGENTS = 200;
 const NEEDLES = 3;
+/** Half of the calls have both tags. */
+const CUSTOMERS = 500;
+const FEATURES = 8;
 
 export interface Seeded {
   /** Has a tenth of all rows. */
@@ -66,14 +69,15 @@ async function fillDay(
       insert into usage_records (id, started_at, org_id, agent_id, key_id, provider_slug, account_id, method, path,
         status, upstream_status, error, model, tokens_in_uncached, tokens_cache_read, tokens_cache_write, tokens_out,
         tokens_reasoning, cost_nanos, usage_source, price_source, duration_ms, ttfb_ms, bytes_in, bytes_out, streamed,
-        websocket, data_plane_id, project_id)
+        websocket, data_plane_id, project_id, tags)
       select uuidv7(), ${new Date(day)}::timestamptz + make_interval(secs => floor(i * ${spanMs}::float8 / ${rows}) / 1000),
              ${orgId}::uuid, a.id, a.id, (array['openai','anthropic','supabase','resend'])[1 + (i / 3) % 4], a.id, 'POST',
              '/v1/chat/completions', case when i % 50 = 0 then 500 else 200 end, case when i % 50 = 0 then 500 else 200 end,
              case when i % 5000 = 0 then 'timeout' else '' end,
              (array['gpt-4o-mini-2024-07-18', 'claude-sonnet-5-5', '', ''])[1 + (i / 3) % 4], 100 + i % 900, i % 64, 0,
              i % 700, 0, 100000 + i % 9000000, 'reported', 'library',
-             (50 + exp(random() * 8))::integer, 40 + i % 100, 1500, 4000, i % 2 = 0, false, 'seed', ${projectId}::uuid
+             (50 + exp(random() * 8))::integer, 40 + i % 100, 1500, 4000, i % 2 = 0, false, 'seed', ${projectId}::uuid,
+             case when i % 2 = 0 then 'customer=c' || (i * 7919::bigint / 16) % ${CUSTOMERS} || ',feature=f' || i / 2 % ${FEATURES} else '' end
         from generate_series(1, ${rows}::integer) as i,
              lateral (select (${[...agentIds]}::uuid[])[case when i % 10 = 0 then 1 else 2 + (i * 7919::bigint) % ${AGENTS - 1} end] as id) a`;
   });
@@ -108,8 +112,17 @@ async function rollUp(sql: Sql, orgId: string): Promise<void> {
                      sum(tokens_out) as tokens_out, sum(cost_nanos) as cost, sum(duration_ms) as duration
                 from usage_records where org_id = ${orgId} group by 1, 2, 3, 4, 5, 6, 7, 8) b
        group by agent_id, provider_slug, model, key_id, hour`;
+    await tx`
+      insert into usage_tags (org_id, key, day, value, agent_id, project_id, requests, errors, tokens_in, tokens_out,
+        cost_nanos, duration_ms_sum)
+      select ${orgId}, split_part(tag, '=', 1), (started_at at time zone 'UTC')::date, split_part(tag, '=', 2), agent_id,
+             min(project_id::text)::uuid, count(*), count(*) filter (where status >= 400),
+             sum(tokens_in_uncached + tokens_cache_read + tokens_cache_write), sum(tokens_out), sum(cost_nanos), sum(duration_ms)
+        from usage_records, unnest(string_to_array(tags, ',')) tag where org_id = ${orgId} and tags <> ''
+       group by 2, 3, 4, 5 order by 3, 5`; // days beside each other, as bookings arrive
     // The control plane has seen an empty ledger and marked all days as rolled up.
     await tx`update usage_daily_progress set rolled_until = '-infinity'`;
+    await tx`update usage_tags_progress set rolled_until = '-infinity'`;
     await tx`
       insert into month_spend (agent_id, month, org_id, spent_nanos)
       select agent_id, to_char(hour, 'YYYY-MM'), min(org_id::text)::uuid, sum(cost_nanos) from usage_hourly

@@ -13,6 +13,7 @@ import { openPool, type Sql } from '@acg/controlplane/db/postgres-client';
 import { DailyRollups } from '@acg/controlplane/ledger/daily-rollups';
 import { HourlyDimensionRollups } from '@acg/controlplane/ledger/hourly-dimension-rollups';
 import { LogSearchIndexes, partitionsWithoutSearchIndex } from '@acg/controlplane/ledger/log-search-index';
+import { TagDailyRollups } from '@acg/controlplane/ledger/tag-daily-rollups';
 import { EMBEDDED_SETTINGS } from '@acg/singlenode/embedded-database';
 import { findPostgresBinaries } from '@acg/singlenode/postgres/postgres-binaries';
 import { PostgresCluster } from '@acg/singlenode/postgres/postgres-cluster';
@@ -128,6 +129,7 @@ async function closeDays(url: Secret): Promise<void> {
   const startMs = performance.now();
   await new HourlyDimensionRollups(sql).rollUpFinishedAndLateHours(Date.now());
   await new DailyRollups(sql, log).rollUpFinishedAndLateDays(Date.now());
+  await new TagDailyRollups(sql).rollUpFinishedAndLateDays(Date.now());
   const rolledMs = performance.now();
   let left = await partitionsWithoutSearchIndex(sql, Date.now());
   const days = left.length;

@@ -136,8 +136,41 @@ export async function timeUsageRequests(target: ApiTarget, { busyAgentId, agentI
     times.push(await timeQuery(target, `busy agent by ${by}, 90d`, [of(busyAgentId)], QUERIES));
     times.push(await timeQuery(target, `ordinary agent by ${by}, 90d`, ordinary.map(of), QUERIES));
   }
+  times.push(...(await timeTagRequests(target, { busyAgentId, agentIds: ordinary })));
   const compare = `/v1/usage/agents/compare?agentIds=${agentIds.slice(0, 20).join()}`;
   for (const period of ['30d', '90d'])
     times.push(await timeQuery(target, `compare 20, ${period}`, [`${compare}&period=${period}`], COMPARES));
+  return times;
+}
+
+/** Reports and calls by tag. */
+export async function timeTagRequests(
+  target: ApiTarget,
+  { busyAgentId, agentIds }: Pick<Seeded, 'busyAgentId' | 'agentIds'>,
+): Promise<QueryTime[]> {
+  const times: QueryTime[] = [];
+  for (const [scope, agents] of [
+    ['organization', ['']],
+    ['busy agent', [`&agentId=${busyAgentId}`]],
+    ['ordinary agent', agentIds.map((id) => `&agentId=${id}`)],
+  ] as const)
+    for (const path of [
+      'breakdown?by=tag:customer&period=90d',
+      'breakdown?by=tag:feature&period=90d',
+      'breakdown?by=tag:customer&period=90d&compare=previous',
+      'breakdown?by=tag:nowhere&period=90d',
+      'timeseries?groupBy=tag:customer&interval=day&period=90d',
+      'timeseries?groupBy=tag:feature&interval=day&period=90d',
+      'logs?tag=customer=c7',
+      'logs?tag=customer=nobody',
+    ])
+      times.push(
+        await timeQuery(
+          target,
+          `${scope} ${path}`,
+          agents.map((agent) => `/v1/usage/${path}${agent}`),
+          QUERIES,
+        ),
+      );
   return times;
 }

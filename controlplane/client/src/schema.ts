@@ -93,6 +93,118 @@ export interface paths {
         patch: operations["setAgentStatus"];
         trace?: never;
     };
+    "/v1/alert-rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List alert rules with their last evaluation, newest first
+         * @description Role: viewer or higher.
+         */
+        get: operations["listAlertRules"];
+        put?: never;
+        /**
+         * Create an alert rule
+         * @description Role: member or higher.
+         */
+        post: operations["createAlertRule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/alert-rules/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an alert rule
+         * @description Role: viewer or higher.
+         */
+        get: operations["getAlertRule"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an alert rule and its alerts
+         * @description Role: member or higher.
+         */
+        delete: operations["deleteAlertRule"];
+        options?: never;
+        head?: never;
+        /**
+         * Change, switch off or silence an alert rule
+         * @description Role: member or higher.
+         */
+        patch: operations["updateAlertRule"];
+        trace?: never;
+    };
+    "/v1/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List alerts of alert rules, newest first
+         * @description Role: viewer or higher.
+         */
+        get: operations["listAlerts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/alerts/{id}/acknowledge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Acknowledge an open alert
+         * @description Role: member or higher.
+         */
+        post: operations["acknowledgeAlert"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/alerts/{id}/silence": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Silence the rule of an alert until a time
+         * @description Role: member or higher.
+         */
+        post: operations["silenceAlert"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/api-keys": {
         parameters: {
             query?: never;
@@ -124,7 +236,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Get an API key, also a revoked one
+         * @description Role: viewer or higher.
+         */
+        get: operations["getApiKey"];
         put?: never;
         post?: never;
         /**
@@ -1564,7 +1680,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Get a provider account
+         * @description Role: viewer or higher.
+         */
+        get: operations["getAccount"];
         put?: never;
         post?: never;
         /**
@@ -2943,6 +3063,46 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "alert.opened": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Alert rule met
+         * @description Error rate, latency or spend exceeds the same hours of last week as an alert rule says. Sent once per alert, after the end of a silence.
+         */
+        post: operations["onAlertOpened"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "alert.resolved": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Alert resolved
+         * @description The rule of an alert was not met for an hour. Sent for alerts that sent alert.opened.
+         */
+        post: operations["onAlertResolved"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "abuse.detected": {
         parameters: {
             query?: never;
@@ -3190,6 +3350,11 @@ export interface components {
                  * @description Until the gateway uses the present token; null: no expiry, or no token.
                  */
                 expiresAt: string | null;
+                /**
+                 * Format: date-time
+                 * @description When a person connected it last; null: nobody has, or its kind needs none.
+                 */
+                connectedAt: string | null;
                 failure: {
                     reason: string;
                     /** @description Error code of the token endpoint. */
@@ -3272,6 +3437,11 @@ export interface components {
                      * @description Until the gateway uses the present token; null: no expiry, or no token.
                      */
                     expiresAt: string | null;
+                    /**
+                     * Format: date-time
+                     * @description When a person connected it last; null: nobody has, or its kind needs none.
+                     */
+                    connectedAt: string | null;
                     failure: {
                         reason: string;
                         /** @description Error code of the token endpoint. */
@@ -3777,6 +3947,197 @@ export interface components {
             /** @enum {string} */
             status: "active" | "paused" | "revoked";
         };
+        Alert: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            ruleId: string;
+            ruleName: string;
+            /**
+             * @description error_rate: failed calls. latency: the 95th percentile. spend: the cost.
+             * @enum {string}
+             */
+            metric: "error_rate" | "latency" | "spend";
+            /** @enum {string} */
+            scope: "org" | "project" | "agent";
+            /** @description Of the scope project. */
+            projectId: string | null;
+            /** @description Of the scope agent. */
+            agentId: string | null;
+            /** @description Name of the organization, project or agent. */
+            scopeName: string;
+            /** @description At the last evaluation that met the rule. Percent for error_rate, milliseconds for latency, US cents for spend. */
+            value: number;
+            /** @description The same hours of last week; null: not enough calls. */
+            baseline: number | null;
+            /** @enum {string} */
+            state: "open" | "acknowledged" | "resolved";
+            /** Format: date-time */
+            openedAt: string;
+            /**
+             * Format: date-time
+             * @description The last evaluation that met the rule.
+             */
+            metAt: string;
+            /** @description One hour after `metAt`; null: open. */
+            resolvedAt: string | null;
+            /** @description null: not acknowledged. */
+            acknowledgedAt: string | null;
+            /** @description Name of the person; null also for a deleted account. */
+            acknowledgedBy: string | null;
+            /** @description Of the rule. */
+            silencedUntil: string | null;
+        };
+        AlertList: {
+            alerts: components["schemas"]["Alert"][];
+            total: number;
+            limit: number;
+            offset: number;
+        };
+        AlertOpenedData: {
+            alertId: string;
+            ruleId: string;
+            ruleName: string;
+            /** @enum {string} */
+            metric: "error_rate" | "latency" | "spend";
+            /** @description Percent for error_rate, milliseconds for latency, US cents for spend. */
+            value: number;
+            /** @description Last week; null: not enough calls. */
+            baseline: number | null;
+            windowHours: number;
+            increasePercent: number;
+            atLeast: number;
+            /** @enum {string} */
+            scope: "org" | "project" | "agent";
+            scopeId: string;
+            scopeName: string;
+            /** @description Of the scope agent. */
+            agentId?: string;
+            agentName?: string;
+            orgId: string;
+        };
+        AlertOpenedEvent: {
+            /** @constant */
+            event: "alert.opened";
+            /** Format: date-time */
+            timestamp: string;
+            data: components["schemas"]["AlertOpenedData"];
+        };
+        AlertReply: {
+            alert: components["schemas"]["Alert"];
+        };
+        AlertResolvedData: {
+            alertId: string;
+            ruleId: string;
+            ruleName: string;
+            /** @enum {string} */
+            metric: "error_rate" | "latency" | "spend";
+            /** @description Percent for error_rate, milliseconds for latency, US cents for spend. */
+            value: number;
+            /** @description Last week; null: not enough calls. */
+            baseline: number | null;
+            windowHours: number;
+            increasePercent: number;
+            atLeast: number;
+            /** @enum {string} */
+            scope: "org" | "project" | "agent";
+            scopeId: string;
+            scopeName: string;
+            /** @description Of the scope agent. */
+            agentId?: string;
+            agentName?: string;
+            orgId: string;
+        };
+        AlertResolvedEvent: {
+            /** @constant */
+            event: "alert.resolved";
+            /** Format: date-time */
+            timestamp: string;
+            data: components["schemas"]["AlertResolvedData"];
+        };
+        AlertRule: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /**
+             * @description error_rate: failed calls. latency: the 95th percentile. spend: the cost.
+             * @enum {string}
+             */
+            metric: "error_rate" | "latency" | "spend";
+            /** @enum {string} */
+            scope: "org" | "project" | "agent";
+            /** @description Of the scope project. */
+            projectId: string | null;
+            /** @description Of the scope agent. */
+            agentId: string | null;
+            /** @description Name of the organization, project or agent. */
+            scopeName: string;
+            /** @description Percent for error_rate, milliseconds for latency, US cents for spend. null: not enough calls. */
+            value: number | null;
+            /** @description The same hours of last week; null: not enough calls. */
+            baseline: number | null;
+            /** @description How many hours are measured, the current one included. Default 1. */
+            windowHours: number;
+            /** @description How much more than in the same hours of last week. Default 50. */
+            increasePercent: number;
+            /** @description Smaller values do not meet the rule. Percent for error_rate, milliseconds for latency, US cents for spend. */
+            atLeast: number;
+            enabled: boolean;
+            /** @description No events until then; null or in the past: not silenced. */
+            silencedUntil: string | null;
+            /** @description The alert that is open. */
+            openAlertId: string | null;
+            /** @description The last evaluation, of which `value` and `baseline` are. */
+            evaluatedAt: string | null;
+            /** Format: date-time */
+            createdAt: string;
+        };
+        AlertRuleInput: {
+            name: string;
+            /**
+             * @description error_rate: failed calls. latency: the 95th percentile. spend: the cost.
+             * @enum {string}
+             */
+            metric: "error_rate" | "latency" | "spend";
+            /** @description Smaller values do not meet the rule. Percent for error_rate, milliseconds for latency, US cents for spend. */
+            atLeast: number;
+            /** Format: uuid */
+            projectId?: string;
+            /** Format: uuid */
+            agentId?: string;
+            /**
+             * @description How many hours are measured, the current one included. Default 1.
+             * @default 1
+             */
+            windowHours?: number;
+            /**
+             * @description How much more than in the same hours of last week. Default 50.
+             * @default 50
+             */
+            increasePercent?: number;
+        };
+        AlertRuleList: {
+            rules: components["schemas"]["AlertRule"][];
+            total: number;
+            limit: number;
+            offset: number;
+        };
+        AlertRulePatch: {
+            name?: string;
+            /** @description Smaller values do not meet the rule. Percent for error_rate, milliseconds for latency, US cents for spend. */
+            atLeast?: number;
+            /** @description How many hours are measured, the current one included. Default 1. */
+            windowHours?: number;
+            /** @description How much more than in the same hours of last week. Default 50. */
+            increasePercent?: number;
+            /** @description false: not evaluated. Its open alert is resolved without an event. */
+            enabled?: boolean;
+            /** @description At most 30 days from now; null ends the silence. */
+            silencedUntil?: string | null;
+        };
+        AlertRuleReply: {
+            rule: components["schemas"]["AlertRule"];
+        };
         ApiKey: {
             /** Format: uuid */
             id: string;
@@ -3788,7 +4149,7 @@ export interface components {
             /** Format: date-time */
             createdAt: string;
             /** @enum {string} */
-            status: "active" | "expired";
+            status: "active" | "expired" | "revoked";
             /**
              * Format: uuid
              * @description Null unless the scope is agent.
@@ -3809,6 +4170,11 @@ export interface components {
             lastUsedAt: string | null;
             /** Format: date-time */
             expiresAt: string | null;
+            /**
+             * Format: date-time
+             * @description Null in lists, which leave revoked keys out.
+             */
+            revokedAt: string | null;
             /**
              * Format: uuid
              * @description The user that created it; null: unknown.
@@ -3906,7 +4272,7 @@ export interface components {
         AttentionReply: {
             attention: {
                 /** @enum {string} */
-                kind: "sensitive_call" | "circuit_open" | "budget" | "needs_credentials" | "webhook_failing" | "key_expiring" | "key_unused" | "no_budget";
+                kind: "sensitive_call" | "circuit_open" | "budget" | "reconnect_needed" | "needs_credentials" | "webhook_failing" | "key_expiring" | "key_unused" | "no_budget";
                 total: number;
                 /** @description The five most urgent items. */
                 things: {
@@ -4489,6 +4855,20 @@ export interface components {
             iss?: string;
             error?: string;
         };
+        ConnectionReply: {
+            /** @constant */
+            ok: true;
+            /**
+             * Format: uuid
+             * @description The connected account; null: a shared credential was connected.
+             */
+            accountId: string | null;
+            /**
+             * Format: uuid
+             * @description The connected shared credential.
+             */
+            credentialId: string | null;
+        };
         CreatedItems: {
             items: {
                 /**
@@ -4733,7 +5113,7 @@ export interface components {
             /** Format: uuid */
             endpointId: string;
             /** @enum {string} */
-            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
             /** @enum {string} */
             status: "pending" | "success" | "failed";
             statusCode: string | null;
@@ -4749,7 +5129,7 @@ export interface components {
             /** Format: uuid */
             endpointId: string;
             /** @enum {string} */
-            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
             /** @enum {string} */
             status: "pending" | "success" | "failed";
             statusCode: string | null;
@@ -4760,7 +5140,7 @@ export interface components {
             createdAt: string;
             payload: {
                 /** @enum {string} */
-                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
                 /** Format: date-time */
                 timestamp: string;
                 data: {
@@ -4805,7 +5185,7 @@ export interface components {
              * @enum {string}
              */
             kind: "webhook" | "slack" | "teams";
-            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
             /** @enum {string} */
             status: "active" | "paused";
             /** @description failing: every attempt failed for 3 days and at least 50 times. Set `status` to `active` to resume. */
@@ -4836,7 +5216,7 @@ export interface components {
                  * @enum {string}
                  */
                 kind: "webhook" | "slack" | "teams";
-                events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+                events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
                 /** @enum {string} */
                 status: "active" | "paused";
                 /** @description failing: every attempt failed for 3 days and at least 50 times. Set `status` to `active` to resume. */
@@ -4865,7 +5245,7 @@ export interface components {
         };
         EndpointInput: {
             url: string;
-            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
             /**
              * @description What the receiver reads: the signed event (webhook), or a message for an incoming webhook of Slack or Teams.
              * @enum {string}
@@ -4880,7 +5260,7 @@ export interface components {
         };
         EndpointPatch: {
             url?: string;
-            events?: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+            events?: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
             /** @enum {string} */
             status?: "active" | "paused";
         };
@@ -4895,7 +5275,7 @@ export interface components {
                 /** Format: uuid */
                 id: string;
                 /** @enum {string} */
-                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
                 /** Format: date-time */
                 occurredAt: string;
                 /** @description The same `data` that webhook deliveries contain. */
@@ -4910,7 +5290,7 @@ export interface components {
         EventTypeList: {
             types: {
                 /** @enum {string} */
-                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
                 title: string;
                 /** @description What happened, and how often the event is sent. */
                 description: string;
@@ -5389,6 +5769,77 @@ export interface components {
             total: number;
             limit: number;
             offset: number;
+        };
+        ListedAccountReply: {
+            account: {
+                /** Format: uuid */
+                id: string;
+                /** Format: uuid */
+                agentId: string;
+                providerSlug: string;
+                /** @enum {string} */
+                status: "active" | "needs_credentials";
+                /**
+                 * Format: uuid
+                 * @description Id of the shared credential that the account uses; null when it has its own credentials.
+                 */
+                credentialId: string | null;
+                /** @description Null: the credential is stored. */
+                minted: {
+                    method: string;
+                    kind: string;
+                    /**
+                     * @description waiting: nothing was needed yet. failing: the last attempt failed; a former token may still serve. not_connected, reconnect_needed: a person must connect the account.
+                     * @enum {string}
+                     */
+                    state: "waiting" | "not_connected" | "active" | "failing" | "expired" | "reconnect_needed";
+                    /** @description Granted scopes, where the provider states them. */
+                    scope: string | null;
+                    /**
+                     * Format: date-time
+                     * @description The last success.
+                     */
+                    mintedAt: string | null;
+                    /**
+                     * Format: date-time
+                     * @description Until the gateway uses the present token; null: no expiry, or no token.
+                     */
+                    expiresAt: string | null;
+                    /**
+                     * Format: date-time
+                     * @description When a person connected it last; null: nobody has, or its kind needs none.
+                     */
+                    connectedAt: string | null;
+                    failure: {
+                        reason: string;
+                        /** @description Error code of the token endpoint. */
+                        detail: string | null;
+                        cause: string;
+                        remedy: string;
+                        /** Format: date-time */
+                        at: string;
+                        /**
+                         * Format: date-time
+                         * @description Null: when a person has acted.
+                         */
+                        nextAttemptAt: string | null;
+                    } | null;
+                } | null;
+                /**
+                 * @description Always the string "true".
+                 * @constant
+                 */
+                isByok: "true";
+                /** @constant */
+                mode: "byok";
+                /** @description Whether calls that return credentials are allowed. */
+                allowSensitivePaths: boolean;
+                /** @description Whether calls are allowed whose path does not say what they do. */
+                allowOpaque: boolean;
+                /** Format: date-time */
+                createdAt: string;
+                agentName: string;
+            };
         };
         ListedProvider: {
             /**
@@ -5914,10 +6365,10 @@ export interface components {
             name: string;
             /** @description Event mails are sent only to confirmed addresses. */
             emailVerified: boolean;
-            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
         };
         PreferenceInput: {
-            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
         };
         PreferenceList: {
             preferences: components["schemas"]["Preference"][];
@@ -6300,7 +6751,7 @@ export interface components {
             /** @description Statuses to replay. Default: failed. */
             status?: ("failed" | "success")[];
             /** @enum {string} */
-            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
         };
         ReplayReply: {
             /** @description Number of deliveries queued again, the oldest first; at most 1000 per call. */
@@ -6746,6 +7197,11 @@ export interface components {
                  * @description Until the gateway uses the present token; null: no expiry, or no token.
                  */
                 expiresAt: string | null;
+                /**
+                 * Format: date-time
+                 * @description When a person connected it last; null: nobody has, or its kind needs none.
+                 */
+                connectedAt: string | null;
                 failure: {
                     reason: string;
                     /** @description Error code of the token endpoint. */
@@ -6807,6 +7263,13 @@ export interface components {
                 name: string;
                 slug: string;
             };
+        };
+        SilenceInput: {
+            /**
+             * Format: date-time
+             * @description The end, at most 30 days from now.
+             */
+            until: string;
         };
         SsoDomain: {
             /** Format: uuid */
@@ -7166,7 +7629,7 @@ export interface components {
              * @description An event that the endpoint subscribes to. Default: the first one.
              * @enum {string}
              */
-            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
         };
     };
     responses: {
@@ -7351,6 +7814,18 @@ export type AgentPatch = components['schemas']['AgentPatch'];
 export type AgentReply = components['schemas']['AgentReply'];
 export type AgentSeries = components['schemas']['AgentSeries'];
 export type AgentStatusInput = components['schemas']['AgentStatusInput'];
+export type Alert = components['schemas']['Alert'];
+export type AlertList = components['schemas']['AlertList'];
+export type AlertOpenedData = components['schemas']['AlertOpenedData'];
+export type AlertOpenedEvent = components['schemas']['AlertOpenedEvent'];
+export type AlertReply = components['schemas']['AlertReply'];
+export type AlertResolvedData = components['schemas']['AlertResolvedData'];
+export type AlertResolvedEvent = components['schemas']['AlertResolvedEvent'];
+export type AlertRule = components['schemas']['AlertRule'];
+export type AlertRuleInput = components['schemas']['AlertRuleInput'];
+export type AlertRuleList = components['schemas']['AlertRuleList'];
+export type AlertRulePatch = components['schemas']['AlertRulePatch'];
+export type AlertRuleReply = components['schemas']['AlertRuleReply'];
 export type ApiKey = components['schemas']['ApiKey'];
 export type ApiKeyCreatedReply = components['schemas']['ApiKeyCreatedReply'];
 export type ApiKeyInput = components['schemas']['ApiKeyInput'];
@@ -7389,6 +7864,7 @@ export type CompareReply = components['schemas']['CompareReply'];
 export type ComparedAgent = components['schemas']['ComparedAgent'];
 export type ConnectReply = components['schemas']['ConnectReply'];
 export type ConnectionInput = components['schemas']['ConnectionInput'];
+export type ConnectionReply = components['schemas']['ConnectionReply'];
 export type CreatedItems = components['schemas']['CreatedItems'];
 export type CredentialAcceptedData = components['schemas']['CredentialAcceptedData'];
 export type CredentialAcceptedEvent = components['schemas']['CredentialAcceptedEvent'];
@@ -7441,6 +7917,7 @@ export type LineList = components['schemas']['LineList'];
 export type LinkInput = components['schemas']['LinkInput'];
 export type ListCircuitsReply = components['schemas']['ListCircuitsReply'];
 export type ListProvidersReply = components['schemas']['ListProvidersReply'];
+export type ListedAccountReply = components['schemas']['ListedAccountReply'];
 export type ListedProvider = components['schemas']['ListedProvider'];
 export type LogRecord = components['schemas']['LogRecord'];
 export type LoginInput = components['schemas']['LoginInput'];
@@ -7534,6 +8011,7 @@ export type SharedCredentialPatch = components['schemas']['SharedCredentialPatch
 export type SharedCredentialReply = components['schemas']['SharedCredentialReply'];
 export type SignupInput = components['schemas']['SignupInput'];
 export type SignupReply = components['schemas']['SignupReply'];
+export type SilenceInput = components['schemas']['SilenceInput'];
 export type SsoDomain = components['schemas']['SsoDomain'];
 export type SsoInput = components['schemas']['SsoInput'];
 export type SsoSettings = components['schemas']['SsoSettings'];
@@ -7816,6 +8294,265 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listAlertRules: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List alert rules with their last evaluation, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertRuleList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createAlertRule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AlertRuleInput"];
+            };
+        };
+        responses: {
+            /** @description Create an alert rule */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertRuleReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getAlertRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Get an alert rule */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertRuleReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteAlertRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Delete an alert rule and its alerts */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deleted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateAlertRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AlertRulePatch"];
+            };
+        };
+        responses: {
+            /** @description Change, switch off or silence an alert rule */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertRuleReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listAlerts: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+                /** @description open: acknowledged ones, too. */
+                state?: "open" | "resolved";
+                ruleId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List alerts of alert rules, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    acknowledgeAlert: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Acknowledge an open alert */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    silenceAlert: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SilenceInput"];
+            };
+        };
+        responses: {
+            /** @description Silence the rule of an alert until a time */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listApiKeys: {
         parameters: {
             query?: {
@@ -7888,6 +8625,34 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Get an API key, also a revoked one */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKeyReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -8925,7 +9690,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Ok"];
+                    "application/json": components["schemas"]["ConnectionReply"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -9449,7 +10214,7 @@ export interface operations {
     listEvents: {
         parameters: {
             query?: {
-                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
                 /** @description Events of this agent; the agent may have been deleted. */
                 agentId?: string;
                 start?: string;
@@ -10751,6 +11516,34 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Get a provider account */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListedAccountReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -12479,6 +13272,8 @@ export interface operations {
                 period?: "24h" | "7d" | "30d" | "90d";
                 start?: string;
                 end?: string;
+                /** @description Only calls with this key, also a revoked one. Rejected calls are not counted by key. */
+                keyId?: string;
                 /** @description One of project, agent, provider, model, tool, key, status, reason, or tag: and the key of a tag, such as tag:customer. */
                 by: string;
                 /** @description A second dimension: one row for each pair, e.g. by=project and thenBy=model. */
@@ -12738,6 +13533,8 @@ export interface operations {
                 period?: "24h" | "7d" | "30d" | "90d";
                 start?: string;
                 end?: string;
+                /** @description Only calls with this key, also a revoked one. Rejected calls are not counted by key. */
+                keyId?: string;
                 interval?: "hour" | "day";
                 /** @description One of project, agent, provider, model, tool, key, status, reason, or tag: and the key of a tag, such as tag:customer. */
                 groupBy?: string;
@@ -12901,7 +13698,7 @@ export interface operations {
                 limit?: number;
                 offset?: number;
                 status?: "pending" | "success" | "failed";
-                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
                 /** @description Only those made from then on, */
                 start?: string;
                 /** @description and before then. */
@@ -13598,6 +14395,114 @@ export interface operations {
                  *     }
                  */
                 "application/json": components["schemas"]["ProviderCircuitClosedEvent"];
+            };
+        };
+        responses: {
+            /** @description Received. Anything else is tried again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onAlertOpened: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old secret during a rotation. */
+                "X-Webhook-Signature": string;
+                /** @description `v1=` and the signature for each valid secret: two during a rotation. */
+                "X-Webhook-Signatures": string;
+                /** @description The name of the event. */
+                "X-Webhook-Event": string;
+                /** @description The id of the delivery, the same on every retry. */
+                "X-Webhook-Delivery": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event": "alert.opened",
+                 *       "timestamp": "2026-01-31T12:00:00.000Z",
+                 *       "data": {
+                 *         "alertId": "00000000-0000-0000-0000-000000000000",
+                 *         "ruleId": "00000000-0000-0000-0000-000000000000",
+                 *         "ruleName": "spend of the day",
+                 *         "metric": "spend",
+                 *         "value": 9120.5,
+                 *         "baseline": 4020.25,
+                 *         "windowHours": 12,
+                 *         "increasePercent": 50,
+                 *         "atLeast": 5000,
+                 *         "scope": "agent",
+                 *         "scopeId": "00000000-0000-0000-0000-000000000000",
+                 *         "scopeName": "Sample agent",
+                 *         "agentId": "00000000-0000-0000-0000-000000000000",
+                 *         "agentName": "Sample agent",
+                 *         "orgId": "00000000-0000-0000-0000-000000000000"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["AlertOpenedEvent"];
+            };
+        };
+        responses: {
+            /** @description Received. Anything else is tried again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onAlertResolved: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old secret during a rotation. */
+                "X-Webhook-Signature": string;
+                /** @description `v1=` and the signature for each valid secret: two during a rotation. */
+                "X-Webhook-Signatures": string;
+                /** @description The name of the event. */
+                "X-Webhook-Event": string;
+                /** @description The id of the delivery, the same on every retry. */
+                "X-Webhook-Delivery": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event": "alert.resolved",
+                 *       "timestamp": "2026-01-31T12:00:00.000Z",
+                 *       "data": {
+                 *         "alertId": "00000000-0000-0000-0000-000000000000",
+                 *         "ruleId": "00000000-0000-0000-0000-000000000000",
+                 *         "ruleName": "spend of the day",
+                 *         "metric": "spend",
+                 *         "value": 5100,
+                 *         "baseline": 4020.25,
+                 *         "windowHours": 12,
+                 *         "increasePercent": 50,
+                 *         "atLeast": 5000,
+                 *         "scope": "agent",
+                 *         "scopeId": "00000000-0000-0000-0000-000000000000",
+                 *         "scopeName": "Sample agent",
+                 *         "agentId": "00000000-0000-0000-0000-000000000000",
+                 *         "agentName": "Sample agent",
+                 *         "orgId": "00000000-0000-0000-0000-000000000000"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["AlertResolvedEvent"];
             };
         };
         responses: {

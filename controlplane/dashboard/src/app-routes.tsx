@@ -1,7 +1,7 @@
 /** Maps addresses to pages: the pages before sign-in, and the screens inside the shell. */
 import { Center, Loader, Skeleton, Stack } from '@mantine/core';
 import { lazy, Suspense, useRef } from 'react';
-import { Redirect, Route, Switch, useLocation, useSearch } from 'wouter';
+import { Redirect, Route, Router, Switch, useLocation, useSearch } from 'wouter';
 import { useMe } from './api/session.js';
 import { ErrorAlert } from './components/feedback/error-alert.js';
 import { lazyComponent } from './components/layout/lazy-component-no-suspense-delay.js';
@@ -9,12 +9,17 @@ import { ROUTES } from './screens/screen-registry.js';
 import { AppLayout } from './shell/app-layout.js';
 import { ErrorBoundary } from './shell/error-boundary.js';
 import { NotFoundPage } from './shell/not-found-page.js';
+import { organizationBase, parseOrganizationSlug } from './shell/organization-address.js';
 import { OrganizationPendingDeletionPage } from './shell/organization-pending-deletion-page.js';
 import { parseReturnPath, signInPath } from './sign-in/return-path.js';
 
 const SecondFactorMissingPage = lazyComponent(
   async () => (await import('./shell/second-factor-missing-page.js')).SecondFactorMissingPage,
 
+  null,
+);
+const OtherOrganizationPage = lazyComponent(
+  async () => (await import('./shell/other-organization-page.js')).OtherOrganizationPage,
   null,
 );
 const SsoRequiredPage = lazyComponent(async () => (await import('./shell/sso-required-page.js')).SsoRequiredPage, null);
@@ -36,7 +41,9 @@ export function AppRoutes() {
   const me = useMe();
   const wasSignedIn = useRef(false);
   const lastError = useRef<Error | null>(null);
-  const [path] = useLocation();
+  /** The organization whose screens this page has shown; null: none yet. */
+  const shownSlug = useRef<string | null>(null);
+  const [path, navigate] = useLocation();
   const search = useSearch();
   // Keeps the last error visible while the request is retried.
   lastError.current = me.error ?? lastError.current;
@@ -48,6 +55,8 @@ export function AppRoutes() {
     );
   }
   if (me.data === null) {
+    // The address is a link again: the next session may begin in another organization.
+    shownSlug.current = null;
     return (
       <ErrorBoundary resetKey={path}>
         <Suspense fallback={<FullPageLoader />}>
@@ -66,7 +75,36 @@ export function AppRoutes() {
   wasSignedIn.current = true;
   if (path === '/sign-in') return <Redirect to={parseReturnPath(search)} replace />;
   if (path === '/sign-up' || path === '/forgot-password') return <Redirect to="/" replace />;
-  const currentOrg = me.data.orgs.find(({ id }) => id === me.data?.orgId);
+  const slug = parseOrganizationSlug(path);
+  const currentSlug = me.data.orgs.find(({ id }) => id === me.data?.orgId)?.slug;
+  if (currentSlug === undefined) return <Screens me={me.data} />;
+  if (slug === null)
+    return <Redirect to={`${organizationBase(currentSlug)}${path}${search === '' ? '' : `?${search}`}`} replace />;
+  if (slug === currentSlug) {
+    shownSlug.current = slug;
+    return (
+      <Router base={organizationBase(slug)}>
+        <Screens me={me.data} />
+      </Router>
+    );
+  }
+  return (
+    <Router base={organizationBase(slug)}>
+      <AppLayout>
+        <OtherOrganizationPage
+          slug={slug}
+          isOpenedLink={shownSlug.current === null}
+          onLeave={() => navigate(`${organizationBase(currentSlug)}/`)}
+        />
+      </AppLayout>
+    </Router>
+  );
+}
+
+/** The screens of the session's organization. */
+function Screens({ me }: { readonly me: NonNullable<ReturnType<typeof useMe>['data']> }) {
+  const [path] = useLocation();
+  const currentOrg = me.orgs.find(({ id }) => id === me.orgId);
   if (currentOrg?.purgeAt !== undefined) {
     return (
       <AppLayout>
@@ -77,7 +115,7 @@ export function AppRoutes() {
   if (currentOrg?.ssoRequired === true && path !== '/settings') {
     return (
       <AppLayout>
-        <SsoRequiredPage orgName={currentOrg.name} email={me.data.user?.email ?? ''} />
+        <SsoRequiredPage orgName={currentOrg.name} email={me.user?.email ?? ''} />
       </AppLayout>
     );
   }

@@ -1,6 +1,7 @@
 /** Starts the dashboard: theme, query cache, router. */
 import '@mantine/core/styles.css';
 import './theme/global.css';
+import './theme/compact-tables.css';
 import { MantineProvider } from '@mantine/core';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { setNonce } from 'get-nonce';

@@ -62,6 +62,18 @@ export function apiKeyRoutes(app: App, keys: ApiKeyService): void {
       return reply.code(201).send({ key: { id, name, keyPrefix, scope, createdAt }, secretKey: secretKey.reveal() });
     },
   );
+  app.get(
+    '/v1/api-keys/:id',
+    {
+      config: { access: 'viewer', project: BY_KEY },
+      schema: {
+        ...operation('API keys', 'getApiKey', 'Get an API key, also a revoked one'),
+        params: IdParams,
+        response: { 200: ApiKeyReply },
+      },
+    },
+    async ({ actor, params }) => ({ key: await keys.get(actor, params.id) }),
+  );
   app.patch(
     '/v1/api-keys/:id',
     {

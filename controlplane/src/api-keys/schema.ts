@@ -27,13 +27,17 @@ const nullableId = (description: string) =>
 
 export const ApiKey = Type.Object({
   ...createdKeyFields,
-  status: KeyStatusField,
+  status: Type.Unsafe<KeyStatus | 'revoked'>({ type: 'string', enum: [...KEY_STATUSES, 'revoked'] }),
   agentId: nullableId('Null unless the scope is agent.'),
   agentName: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
   projectId: nullableId('Null when the scope is org.'),
   replacedBy: nullableId('Id of the key that replaces this one, which expires at expiresAt.'),
   lastUsedAt: NullableTimestamp,
   expiresAt: NullableTimestamp,
+  revokedAt: Type.Unsafe<string | null>({
+    ...NullableTimestamp,
+    description: 'Null in lists, which leave revoked keys out.',
+  }),
   createdBy: nullableId('The user that created it; null: unknown.'),
 });
 export type ApiKey = Static<typeof ApiKey>;
@@ -121,8 +125,10 @@ export const EXAMPLES = {
     replacedBy: EXAMPLE_IDS.key,
     lastUsedAt: EXAMPLE_TIMES.used,
     expiresAt: '2026-01-13T09:30:00.000Z',
+    revokedAt: null,
     createdBy: EXAMPLE_IDS.user,
   },
+  revokedAt: null,
   'ApiKeyInput.projectId': undefined,
   'RotationInput.expiresAt': undefined,
 };

@@ -42,6 +42,13 @@ export class ApiKeyService {
     return { rows: rows.map(present), total };
   }
 
+  /** Also a revoked key, because its calls stay in reports. Throws {@link NotFound}. */
+  async get(actor: Actor, id: string): Promise<ApiKey> {
+    const row = await store.loadKeyEvenRevoked(this.sql, actor.orgId, id);
+    if (row === null) throw new NotFound('API key');
+    return present(row);
+  }
+
   /** Returns the complete token, which is not stored and cannot be shown again. */
   async create(actor: Actor, input: ApiKeyInput): Promise<{ key: ApiKey; secretKey: Secret }> {
     const expiresAt = parseExpiry(input.expiresAt ?? null, Date.now());
@@ -209,5 +216,6 @@ const present = (row: store.ApiKeyRow): ApiKey => ({
   ...row,
   lastUsedAt: row.lastUsedAt?.toISOString() ?? null,
   expiresAt: row.expiresAt?.toISOString() ?? null,
+  revokedAt: row.revokedAt?.toISOString() ?? null,
   createdAt: row.createdAt.toISOString(),
 });

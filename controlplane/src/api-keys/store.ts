@@ -9,7 +9,7 @@ export interface ApiKeyRow {
   readonly name: string;
   readonly keyPrefix: string;
   readonly scope: KeyScope;
-  readonly status: KeyStatus;
+  readonly status: KeyStatus | 'revoked';
   readonly agentId: string | null;
   readonly agentName: string | null;
   readonly projectId: string | null;
@@ -17,6 +17,8 @@ export interface ApiKeyRow {
   readonly replacedBy: string | null;
   readonly lastUsedAt: Date | null;
   readonly expiresAt: Date | null;
+  /** Null, except in {@link loadKeyEvenRevoked}. */
+  readonly revokedAt: Date | null;
   readonly createdAt: Date;
   /** The user, or the creator of the management token, that created it; null: unknown. */
   readonly createdBy: string | null;
@@ -47,12 +49,13 @@ export interface ApiKeyFilter {
   readonly unusedSince: Date | null;
 }
 
-const statusColumn = (sql: Sql | Tx) => sql`case when expires_at <= now() then 'expired' else 'active' end`;
+const statusColumn = (sql: Sql | Tx) => sql`
+  case when revoked_at is not null then 'revoked' when expires_at <= now() then 'expired' else 'active' end`;
 const agentNameColumn = (sql: Sql | Tx) => sql`(select a.name from agents a where a.id = api_keys.agent_id)`;
 const columns = (sql: Sql | Tx) => sql`
   id, name, key_prefix as "keyPrefix", scope, ${statusColumn(sql)} as status, agent_id as "agentId",
   ${agentNameColumn(sql)} as "agentName", project_id as "projectId", replaced_by as "replacedBy",
-  last_used_at as "lastUsedAt", expires_at as "expiresAt", created_at as "createdAt",
+  last_used_at as "lastUsedAt", expires_at as "expiresAt", revoked_at as "revokedAt", created_at as "createdAt",
   created_by as "createdBy"`;
 
 const ORDER = {
@@ -104,6 +107,12 @@ export async function insertKey(tx: Tx, key: NewApiKey): Promise<ApiKeyRow> {
 export async function loadKey(sql: Sql, orgId: string, id: string): Promise<ApiKeyRow | null> {
   const [row] = await sql<ApiKeyRow[]>`
     select ${columns(sql)} from api_keys where org_id = ${orgId} and id = ${id} and revoked_at is null`;
+  return row ?? null;
+}
+
+export async function loadKeyEvenRevoked(sql: Sql, orgId: string, id: string): Promise<ApiKeyRow | null> {
+  const [row] = await sql<ApiKeyRow[]>`
+    select ${columns(sql)} from api_keys where org_id = ${orgId} and id = ${id}`;
   return row ?? null;
 }
 

@@ -67,6 +67,12 @@ export const NAME_JOINS = `
   left join agents a on a.id = r.agent_id and a.org_id = r.org_id
   left join projects p on p.id = r.project_id and p.org_id = r.org_id
   left join key_names k on k.id = r.key_id and k.org_id = r.org_id`;
+export const RUN_JOIN = 'left join runs n on n.id = r.run_id and n.org_id = r.org_id';
+
+/** `customer=acme,feature=x` as a JSON object of texts: KeyValueFormat of FOCUS. Keys are unique, values unchanged. */
+const TAGS_AS_JSON = `coalesce((
+  select jsonb_object_agg(split_part(t, '=', 1), substr(t, strpos(t, '=') + 1))
+    from unnest(string_to_array(nullif(r.tags, ''), ',')) t), '{}')`;
 
 const MONTH = `date_trunc('month', r.hour, 'UTC')`;
 const QUANTITY = 'case when r.tokens > 0 then r.tokens else r.requests end';
@@ -109,7 +115,7 @@ export const FOCUS_COLUMNS: readonly ArchiveColumn[] = [
   column('SubAccountId', 'text', 'r.project_id', true),
   column('SubAccountName', 'text', 'p.name', true),
   column('SubAccountType', 'text', `case when r.project_id is null then null else 'Project' end`, true),
-  column('Tags', 'tags', `'{}'`),
+  column('Tags', 'tags', TAGS_AS_JSON),
   column('x_AgentId', 'text', 'r.agent_id'),
   column('x_AgentName', 'text', 'a.name', true),
   column('x_ProjectId', 'text', 'r.project_id', true),
@@ -117,6 +123,8 @@ export const FOCUS_COLUMNS: readonly ArchiveColumn[] = [
   column('x_KeyId', 'text', 'r.key_id'),
   column('x_KeyName', 'text', 'k.name', true),
   column('x_Model', 'text', `nullif(r.model, '')`, true),
+  column('x_RunId', 'text', 'r.run_id', true),
+  column('x_RunLabel', 'text', `nullif(n.label, '')`, true),
   column('x_Requests', 'count', 'r.requests'),
   column('x_CostNanos', 'count', 'r.cost_nanos'),
 ];

@@ -7,6 +7,7 @@ export const ATTENTION_KINDS = [
   'sensitive_call',
   'circuit_open',
   'budget',
+  'reconnect_needed',
   'needs_credentials',
   'webhook_failing',
   'key_expiring',

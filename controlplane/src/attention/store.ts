@@ -46,6 +46,15 @@ export function loadAttentionRows(sql: Sql, orgId: string, month: string): Promi
         and ${spent} >= ${budgetNanos} * ${BUDGET_WARNING_RATIO}::float8
       order by ${spent} / nullif(${budgetNanos}, 0) desc nulls first, a.id limit ${SHOWN_PER_KIND_MAX})
     union all
+    (select 'reconnect_needed', coalesce(p.id, c.id)::text, coalesce(p.provider_slug, c.name), p.agent_id, a.name,
+            coalesce(p.provider_slug, c.provider_slug), m.failed_at, ${noMoney}, false, count(*) over ()
+       from minted_credentials m
+       left join provider_accounts p on p.id = m.account_id
+       left join agents a on a.id = p.agent_id
+       left join credentials c on c.id = m.credential_id
+      where m.org_id = ${orgId} and m.failure = 'invalid_grant'
+      order by m.failed_at desc, m.id limit ${SHOWN_PER_KIND_MAX})
+    union all
     (select 'needs_credentials', c.*, ${noMoney}, false, count(*) over ()
        from (select p.id::text as id, p.provider_slug as name, p.agent_id, a.name as agent_name, p.provider_slug,
                     p.refused_at as at

@@ -32,7 +32,7 @@ export function validateAgentDefaults(defaults: AgentDefaults | null | undefined
 
 /**
  * Fills in what the input leaves out: each limit by itself, the budget fields together, because they contradict each other
- * otherwise.
+ * otherwise. Null is stated, not left out: the limit's own default.
  */
 export function withAgentDefaults<T extends AgentDefaults | { readonly [field in keyof AgentDefaults]?: unknown }>(
   input: T,
@@ -47,7 +47,7 @@ export function withAgentDefaults<T extends AgentDefaults | { readonly [field in
     for (const field of BUDGET_FIELDS) if (ofBudget[field] !== undefined) filled[field] = withoutIds(ofBudget[field]);
   for (const source of sources) {
     for (const [field, value] of Object.entries(source ?? {}))
-      if (!(BUDGET_FIELDS as readonly string[]).includes(field)) filled[field] ??= value;
+      if (!(BUDGET_FIELDS as readonly string[]).includes(field) && filled[field] === undefined) filled[field] = value;
   }
   return filled as T;
 }

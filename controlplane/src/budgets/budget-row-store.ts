@@ -22,9 +22,9 @@ export interface StoredBudgetRow {
 export async function loadBudgetRows(sql: Sql | Tx, { orgId, id }: BudgetScope): Promise<readonly StoredBudgetRow[]> {
   return sql<StoredBudgetRow[]>`
     select b.id, b.time_window as window, b.cents, b.models, b.tag, b.mode,
-           coalesce((select least(sum(s.spent_nanos), 9223372036854775807)::bigint from budget_spend s
+           (select least(coalesce(sum(s.spent_nanos), 0), 9223372036854775807)::bigint from budget_spend s
              where s.budget_id = b.id and s.org_id = b.org_id
-               and (b.time_window = 'total' or s.period = any(budget_periods(b.time_window, now())))), 0) as "spentNanos"
+               and (b.time_window = 'total' or s.period = any(budget_periods(b.time_window, now())))) as "spentNanos"
       from budgets b where b.org_id = ${orgId} and b.scope_id = ${id} order by b.position, b.id`;
 }
 

@@ -3,6 +3,10 @@ import { Dialer } from '@acg/base/dialer/dialer';
 import type { NameResolver } from '@acg/base/dns/name-resolver-interface';
 import type { Logger } from '@acg/base/log';
 import type { GatewayHandlers } from '@acg/proto/gateway-service';
+import { evaluateDueAlertRules } from '../alert-rules/evaluate-alert-rules.js';
+import { alertRuleRoutes } from '../alert-rules/routes.js';
+import { AlertRuleService } from '../alert-rules/service.js';
+import { pruneAlerts } from '../alert-rules/store.js';
 import { BreakerTransitionWriter } from '../breaker/breaker-transition-writer.js';
 import { CircuitChangeFeed } from '../breaker/circuit-change-feed.js';
 import { FleetBreakers } from '../breaker/fleet-unreachability-breakers.js';
@@ -36,6 +40,8 @@ import { webhookRoutes } from '../webhooks/routes.js';
 import { addWebhookMetrics } from '../webhooks/webhook-metrics.js';
 
 const SWEEP_INTERVAL_MS = 30_000;
+/** A rule is due once a minute. */
+const ALERT_RULES_INTERVAL_MS = 5_000;
 const PRUNE_INTERVAL_MS = 600_000;
 
 interface EventsDependencies {
@@ -76,6 +82,7 @@ export function buildCircuitsAndEvents(app: App, dependencies: EventsDependencie
   statusRoutes(app, status);
   addCircuitMetrics(metrics, status);
   eventRoutes(app, sql);
+  alertRuleRoutes(app, new AlertRuleService(sql));
   const webhooks = buildWebhooks(app, dependencies);
   return {
     usageObserver: new UsageDetectorRunner(orgBreakers, config.abuse),
@@ -92,6 +99,8 @@ export function buildCircuitsAndEvents(app: App, dependencies: EventsDependencie
       await webhooks.dispatcher.start();
       background.runEvery('budget sweep', SWEEP_INTERVAL_MS, () => sweepBudgetAlerts(sql));
       background.runEvery('budget row sweep', SWEEP_INTERVAL_MS, () => sweepBudgetRowAlerts(sql));
+      background.runEvery('alert rules', ALERT_RULES_INTERVAL_MS, () => evaluateDueAlertRules(sql, log));
+      background.runEvery('pruning alerts', PRUNE_INTERVAL_MS, () => pruneAlerts(sql));
       background.runEvery('pruning abuse counts', SWEEP_INTERVAL_MS, () => deleteOldAbuseCounts(sql));
       background.runEvery('pruning events', PRUNE_INTERVAL_MS, () => deleteOldEvents(sql));
     },

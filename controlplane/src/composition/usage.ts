@@ -11,6 +11,7 @@ import { DailyRollups } from '../ledger/daily-rollups.js';
 import { HourlyDimensionRollups } from '../ledger/hourly-dimension-rollups.js';
 import { createIngestMetrics } from '../ledger/ingest-metrics.js';
 import { LogSearchIndexes } from '../ledger/log-search-index.js';
+import { TagDailyRollups } from '../ledger/tag-daily-rollups.js';
 import { UsageIngest, type UsageObserver } from '../ledger/usage-ingest.js';
 import { UsageRetention } from '../ledger/usage-retention.js';
 import { ReplayService } from '../limits-replay/replay-service.js';
@@ -81,12 +82,14 @@ export function buildUsage(
   };
   const retention = new UsageRetention(sql, retentionDays, log, mayDropDay);
   const days = new DailyRollups(sql, log);
+  const tags = new TagDailyRollups(sql);
   const hours = new HourlyDimensionRollups(sql);
   const searches = new LogSearchIndexes(sql, log);
   const tableSizes = new TableSizes(sql, metrics.registry);
   const updateRollups = async (): Promise<void> => {
     await hours.rollUpFinishedAndLateHours(Date.now());
     await days.rollUpFinishedAndLateDays(Date.now()); // the first run after an upgrade of a large ledger takes a while
+    await tags.rollUpFinishedAndLateDays(Date.now());
     await searches.createMissingIndexes(Date.now());
   };
   return {

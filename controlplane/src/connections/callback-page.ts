@@ -19,8 +19,13 @@ const show = (title, text) => {
   try {
     const options = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
     const response = await fetch('../../../v1/connections', options);
-    if (response.ok) show('Connected', 'The gateway can use the account now. You can close this page.');
-    else show('Not connected', (await response.json()).error);
+    const answer = await response.json();
+    if (response.ok) {
+      const page = answer.accountId === null ? 'shared&credential=' + answer.credentialId : 'accounts&account=' + answer.accountId;
+      document.querySelector('p a').href = '../../../providers?tab=' + page;
+      show('Connected', 'The gateway can use the account now.');
+    } else if (response.status === 401) show('Not connected', 'Your session has ended. Log in to the dashboard and connect again.');
+    else show('Not connected', answer.error);
   } catch {
     show('Not connected', 'The server cannot be reached. Start again in the dashboard.');
   }

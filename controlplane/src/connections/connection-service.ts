@@ -70,8 +70,8 @@ export class ConnectionService {
     return { url: url.href, secret };
   }
 
-  /** Exchanges the code of a callback and stores the grant. `secret`: the browser's cookie; null: it has none. */
-  async finish(actor: Actor, input: ConnectionInput, secret: string | null): Promise<void> {
+  /** Exchanges the code of a callback, stores the grant and returns what was connected. `secret`: the browser's cookie; null: it has none. */
+  async finish(actor: Actor, input: ConnectionInput, secret: string | null): Promise<ConnectTarget> {
     const { orgId, userId } = actor;
     const redirectUri = new URL(this.publicUrl).origin + input.redirectPath;
     const bound = { stateHash: sha256(input.state), orgId, userId, redirectUri };
@@ -88,9 +88,12 @@ export class ConnectionService {
     const issuer = renderOptional(context.method.token.issuer, context.credentials);
     if (issuer !== null && input.iss !== issuer)
       throw new InvalidInput('the answer comes from another issuer than that of the account: start again');
+    if (input.error === 'access_denied')
+      throw new InvalidInput('consent was declined at the provider (access_denied): connect again to give it');
     if (input.error !== undefined || input.code === undefined)
       throw new InvalidInput(`the provider did not connect the account: ${input.error ?? 'no code'}`);
     await this.#exchangeAndStore(actor, target, owner, context, input.code, connect);
+    return target;
   }
 
   /** Forgets the grant and revokes it at the provider, where that can be done (RFC 7009). */

@@ -8,7 +8,7 @@ import { IdParams } from '../http/schema.js';
 import { CONNECT_PAGE, CONNECT_PAGE_POLICY } from './callback-page.js';
 import type { ConnectCookie } from './connect-cookie.js';
 import { CALLBACK_PATH, type ConnectionService } from './connection-service.js';
-import { ConnectionInput, ConnectReply } from './schema.js';
+import { ConnectionInput, ConnectionReply, ConnectReply } from './schema.js';
 
 interface ConnectionServices {
   readonly connections: ConnectionService;
@@ -67,14 +67,18 @@ export function connectionRoutes(app: App, { connections, sessionCookie, connect
         ...operation('Accounts', 'finishConnection', 'Finish a connection with the answer of the provider'),
         description: 'Called by the page of the callback.',
         body: ConnectionInput,
-        response: { 200: Ok },
+        response: { 200: ConnectionReply },
       },
     },
     async (request, reply) => {
       sessionCookie.assertSameOrigin(request);
-      await connections.finish(request.actor, request.body, connectCookie.readSecret(request));
+      const { kind, id } = await connections.finish(request.actor, request.body, connectCookie.readSecret(request));
       void setCookie(reply, null);
-      return { ok: true as const };
+      return {
+        ok: true as const,
+        accountId: kind === 'account' ? id : null,
+        credentialId: kind === 'credential' ? id : null,
+      };
     },
   );
   app.get(

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { EXAMPLE_IDS } from '../http/examples.js';
 import { Body } from '../http/schema.js';
 
 export const ConnectReply = Type.Object({
@@ -12,6 +13,13 @@ export const ConnectionInput = Body({
   error: Type.Optional(Type.String({ maxLength: 100, pattern: '^[\\w.-]*$' })),
 });
 export type ConnectionInput = Static<typeof ConnectionInput>;
+const orNull = (description: string) =>
+  Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'uuid', description });
+export const ConnectionReply = Type.Object({
+  ok: Type.Literal(true),
+  accountId: orNull('The connected account; null: a shared credential was connected.'),
+  credentialId: orNull('The connected shared credential.'),
+});
 
 /** For the API document. */
 export const EXAMPLES = {
@@ -21,4 +29,6 @@ export const EXAMPLES = {
   'ConnectionInput.code': 'SplxlOBeZQQYbYS6WxSbIA',
   'ConnectionInput.iss': undefined,
   'ConnectionInput.error': undefined,
+  'ConnectionReply.accountId': EXAMPLE_IDS.account,
+  'ConnectionReply.credentialId': null,
 };

@@ -8,6 +8,7 @@
 import type { BudgetRowMode, BudgetWindow } from '@acg/base/budget-rows';
 import type { AgentPolicy } from '../agents/call-and-model-policy-schema.js';
 import { arrayLiteral } from '../db/array-literal.js';
+import { planOnce } from '../db/plan-once.js';
 import type { Sql } from '../db/postgres-client.js';
 import { type ConfiguredLimits, LIMIT_FIELDS, type ScopeBudgets } from '../limits/agent-limit-fields.js';
 import type { CustomProvider } from '../providers/custom/custom-provider.js';
@@ -309,7 +310,8 @@ export async function loadContextRows(
             where p.agent_id = agent.id and p.org_id = agent.org_id),
           'customSlugs', (select coalesce(jsonb_agg(slug order by slug), '[]') from custom_providers c
             where c.org_id = agent.org_id and c.deleted_at is null)) order by agent.ordinality), '[]')
-         from unnest(key.agents) with ordinality as agent) as agents
+         from unnest(key.agents) with ordinality as agent) as agents,
+      concat(${planOnce(sql, 'end of connection')}) as settings
       from chosen key join weighed using (position)
      where weighed.before <= ${BATCH_BYTES_MAX}
      order by position`;

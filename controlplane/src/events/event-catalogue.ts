@@ -7,11 +7,18 @@
 import { NIL_UUID } from '@acg/base/uuid-patterns';
 import { type Static, type TObject, type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-
-const Id = Type.String({ minLength: 36, maxLength: 36 });
-const Cents = Type.Integer({ minimum: 0 });
-const ClosedObject = <T extends Parameters<typeof Type.Object>[0]>(fields: T) =>
-  Type.Object(fields, { additionalProperties: false });
+import {
+  ALERT_MAILED,
+  AlertOfRule,
+  BUDGET_ROW_FIELDS,
+  BUDGET_ROW_MAILED,
+  Cents,
+  ClosedObject,
+  Id,
+  SAMPLE_AGENT,
+  SAMPLE_ALERT,
+  SAMPLE_BUDGET_ROW,
+} from './event-fields.js';
 
 const AgentLifecycle = ClosedObject({ agentId: Id, agentName: Type.String(), projectId: Id, orgId: Id });
 
@@ -73,41 +80,7 @@ interface EventType<Schema extends TObject> {
 /** Checks sample and fields of an entry against its schema. */
 const defineEvent = <Schema extends TObject>(type: EventType<Schema>): EventType<Schema> => type;
 
-const SAMPLE_AGENT = { agentId: NIL_UUID, agentName: 'Sample agent' };
 const SAMPLE_RUN = { ...SAMPLE_AGENT, runId: NIL_UUID, label: 'nightly report', budgetCents: 250, orgId: NIL_UUID };
-const BUDGET_ROW_FIELDS = {
-  budgetId: Id,
-  scope: Type.Union([Type.Literal('agent'), Type.Literal('project'), Type.Literal('org')]),
-  scopeId: Id,
-  scopeName: Type.String(),
-  window: Type.Union([Type.Literal('day'), Type.Literal('week'), Type.Literal('month'), Type.Literal('total')]),
-  period: Type.String({ description: 'Instance of the window: 2026-11-28, 2026-W48, 2026-11 or total.' }),
-  budgetCents: Cents,
-  spentCents: Cents,
-  mode: Type.Union([Type.Literal('soft'), Type.Literal('hard'), Type.Literal('audit')]),
-  models: Type.Optional(Type.Array(Type.String())),
-  tag: Type.Optional(Type.String()),
-  agentId: Type.Optional({ ...Id, description: 'Of the scope agent.' }),
-  agentName: Type.Optional(Type.String()),
-  orgId: Id,
-};
-const SAMPLE_BUDGET_ROW = {
-  budgetId: NIL_UUID,
-  scope: 'agent' as const,
-  scopeId: NIL_UUID,
-  scopeName: SAMPLE_AGENT.agentName,
-  window: 'day' as const,
-  period: '2026-11-28',
-  budgetCents: 500,
-  spentCents: 503,
-  mode: 'soft' as const,
-  models: ['gpt-5*'],
-  tag: 'customer=acme',
-  ...SAMPLE_AGENT,
-  orgId: NIL_UUID,
-};
-const BUDGET_ROW_MAILED = ['scopeName', 'window', 'budgetCents', 'spentCents'] as const;
-
 const SAMPLE_CIRCUIT = {
   providerSlug: 'openai',
   errorRate: 62.5,
@@ -234,6 +207,23 @@ export const EVENT_TYPES = {
     schema: CircuitChange,
     sample: { ...SAMPLE_CIRCUIT, state: 'CLOSED', errorRate: 0, requests: 5 },
     mailedFields: ['providerSlug'],
+  }),
+  'alert.opened': defineEvent({
+    title: 'Alert rule met',
+    description:
+      'Error rate, latency or spend exceeds the same hours of last week as an alert rule says. Sent once per alert, after the end of a silence.',
+    severity: 'warning',
+    schema: AlertOfRule,
+    sample: SAMPLE_ALERT,
+    mailedFields: ALERT_MAILED,
+  }),
+  'alert.resolved': defineEvent({
+    title: 'Alert resolved',
+    description: 'The rule of an alert was not met for an hour. Sent for alerts that sent alert.opened.',
+    severity: 'notice',
+    schema: AlertOfRule,
+    sample: { ...SAMPLE_ALERT, value: 5100, baseline: 4020.25 },
+    mailedFields: ALERT_MAILED,
   }),
   'abuse.detected': defineEvent({
     title: 'Suspicious traffic',

@@ -143,7 +143,9 @@ export class UsageRetention {
   async #deleteOldRollups(before: Date): Promise<void> {
     const month = before.toISOString().slice(0, 7);
     const deletions = [
-      ...['usage_daily', 'usage_daily_by', 'usage_tags'].map((table) => [table, this.sql`day < ${before}`] as const),
+      ...['usage_daily', 'usage_daily_by', 'usage_tags', 'usage_tags_daily'].map(
+        (table) => [table, this.sql`day < ${before}`] as const,
+      ),
       ...['month_spend', 'scope_spend', 'scope_spend_slots'].map(
         (table) => [table, this.sql`month < ${month}`] as const,
       ),

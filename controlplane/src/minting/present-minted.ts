@@ -17,6 +17,7 @@ export interface MintedColumns {
     readonly detail: string | null;
     readonly failedAt: string | null;
     readonly nextAttemptAt: string | null;
+    readonly connectedAt: string | null;
   } | null;
 }
 
@@ -26,6 +27,8 @@ export const mintedRowColumn = (sql: Sql | Tx, table: 'provider_accounts' | 'cre
             'hasToken', m.ciphertext is not null, 'isExpired', coalesce(m.expires_at <= now(), false),
             'scope', m.scope, 'mintedAt', m.minted_at, 'expiresAt', m.expires_at, 'failure', m.failure,
             'detail', m.failure_detail, 'failedAt', m.failed_at,
+            'connectedAt', (select g.connected_at from oauth_grants g
+                             where g.account_id = m.account_id or g.credential_id = m.credential_id),
             'nextAttemptAt', case when m.next_attempt_at in ('infinity', '-infinity') then null
                                   else m.next_attempt_at end)
      from minted_credentials m
@@ -45,6 +48,7 @@ export interface MintedView {
   scope: string | null;
   mintedAt: string | null;
   expiresAt: string | null;
+  connectedAt: string | null;
   failure: {
     reason: string;
     detail: string | null;
@@ -66,6 +70,7 @@ export function presentMinted({ method, mintKind, mintedRow: row }: MintedColumn
     scope: row?.scope ?? null,
     mintedAt: toIso(row?.mintedAt),
     expiresAt: toIso(row?.expiresAt),
+    connectedAt: toIso(row?.connectedAt),
     failure:
       failure === null
         ? null

@@ -14,6 +14,7 @@ import {
   AccountTools,
   CallCheckInput,
   CallCheckReply,
+  ListedAccountReply,
   RotateInput,
   TestInput,
   TestReply,
@@ -60,6 +61,18 @@ export function accountRoutes(app: App, { accounts, tests, calls, tools }: Accou
       );
       return { accounts: [...rows], total, limit, offset };
     },
+  );
+  app.get(
+    '/v1/providers/accounts/:id',
+    {
+      config: { access: 'viewer', project: BY_ACCOUNT },
+      schema: {
+        ...operation('Accounts', 'getAccount', 'Get a provider account'),
+        params: IdParams,
+        response: { 200: ListedAccountReply },
+      },
+    },
+    async ({ actor, params }) => ({ account: await accounts.get(actor, params.id) }),
   );
   app.post(
     '/v1/agents/:id/call-check',

@@ -30,6 +30,7 @@ export const Minted = Type.Unsafe<MintedView | null>({
     scope: optionalText('Granted scopes, where the provider states them.'),
     mintedAt: nullableTime('The last success.'),
     expiresAt: nullableTime('Until the gateway uses the present token; null: no expiry, or no token.'),
+    connectedAt: nullableTime('When a person connected it last; null: nobody has, or its kind needs none.'),
     failure: Type.Unsafe<MintedView['failure']>({
       ...Type.Object({
         reason: Type.String(),
@@ -215,6 +216,7 @@ export const AccountQuery = Type.Object({
 const ListedAccount = Type.Object({ ...Account.properties, agentName: Type.String() });
 export type ListedAccount = Static<typeof ListedAccount>;
 export const AccountReply = Type.Object({ account: Account });
+export const ListedAccountReply = Type.Object({ account: ListedAccount });
 export const AccountList = Type.Object({ accounts: Type.Array(ListedAccount), ...PageReply });
 
 /** For the API document. */
@@ -225,6 +227,8 @@ export const EXAMPLES = {
   'Account.id': EXAMPLE_IDS.account,
   'accounts.id': EXAMPLE_IDS.account,
   'Account.credentialId': null,
+  'account.credentialId': null,
+  'ListedAccountReply.account.credentialId': null,
   'accounts.credentialId': null,
   minted: null,
   allowSensitivePaths: false,

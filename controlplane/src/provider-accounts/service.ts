@@ -52,6 +52,12 @@ export class ProviderAccountService {
     return { rows: rows.map((row) => ({ ...present(row), agentName: row.agentName })), total };
   }
 
+  async get(actor: Actor, id: string): Promise<ListedAccount> {
+    const row = await store.loadListedAccount(this.sql, actor.orgId, id);
+    if (row === null) throw new NotFound('account');
+    return { ...present(row), agentName: row.agentName };
+  }
+
   /** Throws {@link Conflict} when the agent already has an account with the provider. */
   async create(actor: Actor, input: AccountInput): Promise<Account> {
     const { orgId } = actor;

@@ -76,11 +76,19 @@ export async function listAccounts(
     ${credentialId === null ? sql`` : sql`and credential_id = ${credentialId}`}
     ${providerSlug === null ? sql`` : sql`and provider_slug = ${providerSlug}`}`;
   const rows = await sql<ListedAccountRow[]>`
-    select ${columns(sql)}, (select name from agents where agents.id = agent_id) as "agentName"
+    select ${columns(sql)}, ${agentNameColumn(sql)}
       from provider_accounts where ${where}
      order by created_at desc, id desc limit ${page.limit} offset ${page.offset}`;
   const [count] = await sql<{ total: number }[]>`select count(*) as total from provider_accounts where ${where}`;
   return { rows, total: count!.total };
+}
+
+const agentNameColumn = (sql: Sql) => sql`(select name from agents where agents.id = agent_id) as "agentName"`;
+
+export async function loadListedAccount(sql: Sql, orgId: string, id: string): Promise<ListedAccountRow | null> {
+  const [row] = await sql<ListedAccountRow[]>`
+    select ${columns(sql)}, ${agentNameColumn(sql)} from provider_accounts where org_id = ${orgId} and id = ${id}`;
+  return row ?? null;
 }
 
 export async function loadAccount(sql: Sql | Tx, orgId: string, id: string): Promise<AccountRow | null> {

@@ -43,7 +43,7 @@ export interface AgentCaller {
 /** What a new run is part of. */
 interface Parent {
   readonly orgId: string;
-  readonly agent: { readonly id: string; readonly status: string; readonly policy: AgentPolicy | null };
+  readonly agent: store.StartingAgent;
   readonly keyId: string | null;
   readonly trustRuleId: string | null;
   /** The end that the run must not exceed, and whose it is; null: none. */
@@ -81,7 +81,8 @@ export class RunService {
   async start(actor: Actor, { agentId, ...input }: RunInput): Promise<RunStarted> {
     this.#allowance.take(actor.orgId, bytesOf(input), performance.now());
     return this.sql.begin(async (tx) => {
-      const agent = await this.agents.lock(tx, actor.orgId, agentId);
+      const agent = await store.lockStartingAgent(tx, actor.orgId, agentId);
+      if (agent === null) throw new NotFound('agent');
       const parent: Parent = { orgId: actor.orgId, agent, keyId: null, trustRuleId: null, end: null, chain: [] };
       const started = await this.#insert(tx, parent, input, actor.userId);
       await this.#recordStart(tx, actor, started.run);
@@ -91,15 +92,15 @@ export class RunService {
 
   /** Starts a sub-run of the caller's run, or a top run where the caller's token is a key. */
   async startByAgent(caller: AgentCaller, input: AgentRunInput): Promise<RunStarted> {
-    return this.#begin(caller, 'start', bytesOf(input), async (tx, starter) => {
-      const links = starter.runId === null ? [] : await store.loadChain(tx, starter.runId);
+    this.#allowance.take(caller.orgId, bytesOf(input), performance.now());
+    return this.sql.begin(async (tx) => {
+      const { starter, chain } = (await store.lockStarter(tx, caller)) ?? throwUnknownToken();
       const end =
-        links.length > 0
-          ? { at: links[0]!.expiresAt, of: 'the parent run' }
+        chain.length > 0
+          ? { at: chain[0]!.expiresAt, of: 'the parent run' }
           : starter.expiresAt && { at: starter.expiresAt, of: 'the gateway token' };
-      const agent = { id: starter.agentId, status: starter.agentStatus, policy: starter.agentPolicy };
-      const started = await this.#insert(tx, { ...starter, agent, end, chain: links }, input, null);
-      if (links.length === 0) {
+      const started = await this.#insert(tx, { ...starter, end, chain }, input, null);
+      if (chain.length === 0) {
         const actor = { email: '', orgId: starter.orgId, ip: '', userId: null };
         await this.#recordStart(tx, actor, started.run);
       }
@@ -112,7 +113,8 @@ export class RunService {
     return this.sql.begin(async (tx) => {
       const run = await store.loadRun(tx, actor.orgId, id);
       if (run === null) throw new NotFound('run');
-      const subRuns = await this.#endTree(tx, actor.orgId, run);
+      const ended = await endRunTree(tx, actor.orgId, run);
+      const subRuns = ended.filter((endedId) => endedId !== id).length;
       if (subRuns > 0 || run.state === 'running')
         await recordAudit(
           tx,
@@ -121,19 +123,25 @@ export class RunService {
           { type: 'run', id },
           { label: [run.label, null], subRuns: [subRuns, 0] },
         );
-      return present((await store.loadRun(tx, actor.orgId, id))!);
+      return presentEnded(tx, actor.orgId, id, ended);
     });
   }
 
   /** The caller's own run, or one below it; a key sees all runs of its agent. */
   async getByAgent(caller: AgentCaller, id: string): Promise<Run> {
-    return this.#begin(caller, 'start', 0, async (tx, starter) => present(await findOfStarter(tx, starter, id)));
+    this.#allowance.take(caller.orgId, 0, performance.now());
+    return this.sql.begin(async (tx) => {
+      const starter = (await store.findStarter(tx, caller)) ?? throwUnknownToken();
+      return present(await findOfStarter(tx, starter, id));
+    });
   }
 
   async endByAgent(caller: AgentCaller, id: string): Promise<Run> {
-    return this.#begin(caller, 'end', 0, async (tx, starter) => {
-      await this.#endTree(tx, starter.orgId, await findOfStarter(tx, starter, id));
-      return present((await store.loadRun(tx, starter.orgId, id))!);
+    this.#allowance.take(caller.orgId, 0, performance.now());
+    return this.sql.begin(async (tx) => {
+      const starter = (await store.findStarter(tx, caller)) ?? throwUnknownToken();
+      const ended = await endRunTree(tx, starter.orgId, await findOfStarter(tx, starter, id));
+      return presentEnded(tx, starter.orgId, id, ended);
     });
   }
 
@@ -148,22 +156,6 @@ export class RunService {
 
   async deleteOld(): Promise<void> {
     while ((await this.sql.begin((tx) => store.deleteOldRuns(tx))) >= store.DELETED_PER_TICK);
-  }
-
-  /** Runs `change` in a transaction that holds the caller's token. */
-  async #begin<T>(
-    caller: AgentCaller,
-    purpose: 'start' | 'end',
-    bodyBytes: number,
-    change: (tx: Tx, starter: store.Starter) => Promise<T>,
-  ): Promise<T> {
-    this.#allowance.take(caller.orgId, bodyBytes, performance.now());
-    return this.sql.begin(async (tx) => {
-      const starter = await store.lockStarter(tx, caller, purpose);
-      // The data plane knew the token a moment ago.
-      if (starter === null) throw new Unauthenticated('the gateway token is unknown, expired or revoked');
-      return change(tx, starter);
-    }) as Promise<T>;
   }
 
   async #insert(
@@ -188,7 +180,7 @@ export class RunService {
     const { secretKey, keyPrefix, tokenHash } = createGatewayToken();
     const id = uuidv7(createdAt.getTime());
     const ancestors = chain.map((link) => link.id);
-    await store.insertRun(tx, {
+    const run: store.NewRun = {
       id,
       orgId,
       agentId: agent.id,
@@ -204,10 +196,15 @@ export class RunService {
       createdAt,
       createdBy,
       expiresAt,
-    });
-    const [tightest] = await store.listRemainingBudgets(tx, agent.id, ancestors);
+    };
+    const [, [tightest]] = await Promise.all([
+      store.insertRun(tx, run),
+      store.listRemainingBudgets(tx, agent.id, ancestors),
+    ]);
     const boundBy = tightest !== undefined && tightest.remainingCents < input.budgetCents ? tightest : null;
-    return { run: present((await store.loadRun(tx, orgId, id))!), secretKey: secretKey.reveal(), boundBy };
+    const unused = { state: 'running', spentNanos: 0, calls: 0, subRuns: 0, endedAt: null } as const;
+    const row: store.RunRow = { ...run, ...unused, agentName: agent.name, projectId: agent.projectId };
+    return { run: present(row), secretKey: secretKey.reveal(), boundBy };
   }
 
   /** Counts in the database once a second, and adds what this process has started since. */
@@ -238,20 +235,24 @@ export class RunService {
       },
     );
   }
+}
 
-  /** Returns the number of sub-runs that ended with it. */
-  async #endTree(tx: Tx, orgId: string, run: store.RunRow): Promise<number> {
-    const ended = await endRunTree(tx, orgId, run);
-    if (ended.length === 0) return 0;
-    await publishInvalidations(tx, [{ kind: 'key', id: run.id, endsSessions: true }]);
-    return ended.filter((id) => id !== run.id).length;
-  }
+/** Tells data planes which runs ended with a run, and presents that. */
+async function presentEnded(tx: Tx, orgId: string, id: string, ended: readonly string[]): Promise<Run> {
+  const run = present((await store.loadRun(tx, orgId, id))!);
+  if (ended.length > 0) await publishInvalidations(tx, [{ kind: 'key', id, endsSessions: true }]);
+  return run;
+}
+
+/** The data plane knew the token a moment ago. */
+function throwUnknownToken(): never {
+  throw new Unauthenticated('the gateway token is unknown, expired or revoked');
 }
 
 /** The caller's own run, or one below it; a key finds all runs of its agent. */
 async function findOfStarter(tx: Tx, starter: store.Starter, id: string): Promise<store.RunRow> {
   const run = await store.loadRun(tx, starter.orgId, id);
-  if (run === null || run.agentId !== starter.agentId) throw new NotFound('run');
+  if (run === null || run.agentId !== starter.agent.id) throw new NotFound('run');
   const { runId } = starter;
   if (runId !== null && run.id !== runId && !run.ancestors.includes(runId)) throw new NotFound('run');
   return run;

@@ -1,6 +1,7 @@
 import { NANOS_PER_CENT } from '@acg/base/time-and-money-units';
 import type { AgentPolicy } from '../agents/call-and-model-policy-schema.js';
 import { containsPattern } from '../db/like-pattern.js';
+import { planOnce } from '../db/plan-once.js';
 import type { JSONValue, Sql, Tx } from '../db/postgres-client.js';
 import { Conflict } from '../domain/errors.js';
 import type { ListResult, Page } from '../http/limit-offset-pagination.js';
@@ -99,12 +100,33 @@ export async function loadRun(sql: Sql | Tx, orgId: string, id: string): Promise
   return row ?? null;
 }
 
-/** The gateway token that starts a run: a key of the agent, or the token of a run. */
+/** What a run is started for. */
+export interface StartingAgent {
+  readonly id: string;
+  readonly name: string;
+  readonly projectId: string;
+  readonly status: 'active' | 'paused' | 'revoked';
+  readonly policy: AgentPolicy | null;
+}
+
+/** For transactions that start or end a run: their statements look up single runs and agents. */
+const planTransactionOnce = (tx: Tx) => tx`select ${planOnce(tx, 'end of transaction')}`;
+
+/** The agent, locked against changes. Null: the organization has no such agent. */
+export async function lockStartingAgent(tx: Tx, orgId: string, id: string): Promise<StartingAgent | null> {
+  const [, [row]] = await Promise.all([
+    planTransactionOnce(tx),
+    tx<StartingAgent[]>`
+      select id, name, project_id as "projectId", status, policy from agents
+       where org_id = ${orgId} and id = ${id} for share`,
+  ]);
+  return row ?? null;
+}
+
+/** The gateway token of a request about runs: a key of the agent, or the token of a run. */
 export interface Starter {
   readonly orgId: string;
-  readonly agentId: string;
-  readonly agentStatus: 'active' | 'paused' | 'revoked';
-  readonly agentPolicy: AgentPolicy | null;
+  readonly agent: StartingAgent;
   /** The key, or the one that started the token's run; null: none did. */
   readonly keyId: string | null;
   /** The rule of the token's exchange, or of the one that started its run. */
@@ -115,19 +137,51 @@ export interface Starter {
   readonly runId: string | null;
 }
 
+/** The policies and ends of a run and its ancestors, the run first. */
+interface ChainLink {
+  readonly id: string;
+  readonly policy: AgentPolicy | null;
+  readonly expiresAt: Date;
+}
+
+interface TokenOfAgent {
+  readonly tokenHash: Uint8Array;
+  readonly orgId: string;
+  readonly agentId: string;
+}
+
 /**
- * Finds the token's agent and run, and locks the run against its end. Null: no such token, or it is not of that agent.
- * A key of a project or an organization may start runs of any of its agents.
+ * Finds the token's agent, its run and the ancestors of that, and locks these runs against their end: an end would not see a
+ * sub-run that starts meanwhile. Null: no such token, or it is not of that agent.
  */
 export async function lockStarter(
   tx: Tx,
-  { tokenHash, orgId, agentId }: { tokenHash: Uint8Array; orgId: string; agentId: string },
-  purpose: 'start' | 'end',
-): Promise<Starter | null> {
-  // A start and an end of the same tree wait for each other: an end would not see a sub-run that starts meanwhile.
-  const mode = purpose === 'start' ? tx`for share` : tx`for no key update`;
-  await tx`select from runs where id = (select root_id from runs where token_hash = ${tokenHash}) ${mode}`;
-  const [row] = await tx<Starter[]>`
+  token: TokenOfAgent,
+): Promise<{ readonly starter: Starter; readonly chain: readonly ChainLink[] } | null> {
+  const ofToken = tx`(select ancestors || id from runs where token_hash = ${token.tokenHash})`;
+  // One round trip. The later queries see what was committed before the locks were had. Locks are taken from the top
+  // down, as by endRun.
+  const [, , [starter], chain] = await Promise.all([
+    planTransactionOnce(tx),
+    tx`select from runs where id = any(${ofToken}::uuid[]) order by cardinality(ancestors) for share`,
+    selectStarter(tx, token),
+    tx<ChainLink[]>`
+      select id, policy, expires_at as "expiresAt" from runs where id = any(${ofToken}::uuid[])
+       order by cardinality(ancestors) desc`,
+  ]);
+  return starter === undefined ? null : { starter, chain };
+}
+
+/**
+ * Finds the token's agent and run. Null: no such token, or it is not of that agent. A key of a project or an organization
+ * may start runs of any of its agents.
+ */
+export async function findStarter(tx: Tx, token: TokenOfAgent): Promise<Starter | null> {
+  const [, [row]] = await Promise.all([planTransactionOnce(tx), selectStarter(tx, token)]);
+  return row ?? null;
+}
+
+const selectStarter = (tx: Tx, { tokenHash, orgId, agentId }: TokenOfAgent) => tx<Starter[]>`
     with run as (
       select r.org_id, r.agent_id, r.key_id, r.trust_rule_id, r.expires_at, r.id
         from runs r
@@ -144,28 +198,12 @@ export async function lockStarter(
         from trust_rule_keys x join trust_rules t on t.id = x.rule_id
        where x.token_hash = ${tokenHash} and x.expires_at > now() and t.deleted_at is null
     )
-    select t.org_id as "orgId", a.id as "agentId", a.status as "agentStatus", a.policy as "agentPolicy",
-           t.key_id as "keyId", t.trust_rule_id as "trustRuleId", t.expires_at as "expiresAt", t.run_id as "runId"
+    select t.org_id as "orgId", t.key_id as "keyId", t.trust_rule_id as "trustRuleId", t.expires_at as "expiresAt",
+           t.run_id as "runId", jsonb_build_object('id', a.id, 'name', a.name, 'projectId', a.project_id,
+                                                   'status', a.status, 'policy', a.policy) as agent
       from token t
       join agents a on a.org_id = t.org_id and a.org_id = ${orgId} and a.id = ${agentId}
        and a.id = coalesce(t.agent_id, a.id) and a.project_id = coalesce(t.project_id, a.project_id)`;
-  return row ?? null;
-}
-
-/** The policies and ends of a run and its ancestors, the run first. */
-export async function loadChain(tx: Tx, runId: string): Promise<readonly ChainLink[]> {
-  return tx<ChainLink[]>`
-    select c.id, c.root_id as "rootId", c.policy, c.expires_at as "expiresAt"
-      from runs r join runs c on c.id = r.id or c.id = any(r.ancestors)
-     where r.id = ${runId} order by cardinality(c.ancestors) desc`;
-}
-
-interface ChainLink {
-  readonly id: string;
-  readonly rootId: string;
-  readonly policy: AgentPolicy | null;
-  readonly expiresAt: Date;
-}
 
 /** Counts running runs up to `max`. */
 export async function countRunning(tx: Tx, orgId: string, max: number): Promise<number> {
@@ -222,15 +260,21 @@ export async function listRemainingBudgets(
 
 /** Ends a run and its sub-runs. Returns the ids of those that were running. */
 export async function endRun(tx: Tx, orgId: string, id: string): Promise<readonly string[]> {
-  // Waits for sub-runs that are being started, which the update would not see.
-  await tx`
-    select from runs where id = (select root_id from runs where org_id = ${orgId} and id = ${id}) for no key update`;
-  const rows = await tx<{ id: string }[]>`
-    update runs r set ended_at = now(), end_reason = 'ended'
-      from (select root_id from runs where org_id = ${orgId} and id = ${id}) top
-     where r.root_id = top.root_id and (r.id = ${id} or r.ancestors @> array[${id}::uuid])
-       and r.ended_at is null and r.expires_at > now()
-    returning r.id`;
+  // Expired runs below an ended one may be left to `claimExpiredRuns`.
+  const tree = tx`
+    with recursive tree (id) as (
+      select id from runs where org_id = ${orgId} and id = ${id} and ended_at is null
+      union all
+      select c.id from tree join runs c on c.ancestors[1] = tree.id and c.ancestors <> '{}' and c.ended_at is null)`;
+  // One round trip. The first waits for sub-runs that are being started, which the others would not see. Runs are locked
+  // from the top down, so that two ends within a tree do not wait for each other.
+  const [, , rows] = await Promise.all([
+    tx`select from runs where org_id = ${orgId} and id = ${id} for no key update`,
+    tx`${tree} select from runs where id in (select id from tree) order by cardinality(ancestors), id for no key update`,
+    tx<{ id: string }[]>`
+      ${tree} update runs set ended_at = now(), end_reason = 'ended'
+       where id in (select id from tree) and ended_at is null and expires_at > now() returning id`,
+  ]);
   return rows.map((row) => row.id);
 }
 
@@ -271,7 +315,7 @@ export async function deleteOldRuns(tx: Tx): Promise<number> {
       select r.id from runs r left join crowded c on c.org_id = r.org_id
        where r.ended_at is not null
          and (r.ended_at < now() - make_interval(days => ${KEPT_DAYS}) or r.ended_at <= c.oldest_kept)
-         and not exists (select from runs child where child.root_id = r.root_id and child.ancestors @> array[r.id]
+         and not exists (select from runs child where child.ancestors[1] = r.id and child.ancestors <> '{}'
                             and child.ended_at is null)
        limit ${DELETED_PER_TICK} for update of r skip locked
     ), spend as (delete from budget_spend where budget_id in (select id from old)

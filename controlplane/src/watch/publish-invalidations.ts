@@ -18,8 +18,11 @@ export const INVALIDATION_CHANNEL = 'invalidations';
 /** Call it last in a transaction: it takes a lock that all callers share until the commit (see 0003_contexts.sql). */
 export async function publishInvalidations(tx: Tx, changes: readonly Invalidation[]): Promise<void> {
   if (changes.length === 0) return;
-  await tx`select pg_advisory_xact_lock(hashtext('invalidations'))`;
   const rows = changes.map((c) => ({ kind: c.kind, id: c.id, ends_sessions: c.endsSessions ?? false }));
-  const written = await tx<{ revision: number }[]>`insert into invalidations ${tx(rows)} returning revision`;
-  await tx`select pg_notify(${INVALIDATION_CHANNEL}, ${String(written.at(-1)!.revision)})`;
+  // One round trip, since the lock is held until the commit. The revisions are taken after the lock.
+  await Promise.all([
+    tx`select pg_advisory_xact_lock(hashtext('invalidations'))`,
+    tx`with written as (insert into invalidations ${tx(rows)} returning revision)
+       select pg_notify(${INVALIDATION_CHANNEL}, max(revision)::text) from written`,
+  ]);
 }

@@ -2,6 +2,7 @@
  * The archive of the ledger, read by DuckDB: exact sums, names, the rules of FOCUS 1.2, repairs, storage that is away, and
  * partitions that are dropped only behind a verified copy.
  */
+import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -130,6 +131,7 @@ test('the charges keep the rules of FOCUS 1.2 and have the sum of the ledger', a
   const { sql } = db();
   const org = await insertArchivedOrganization(sql, 'Focus');
   await insertRecords(sql, org, pastDay(2), 5_000);
+  await sql`update usage_records set tags = 'customer=acme,feature=search' where org_id = ${org.orgId} and tokens_out % 2 = 0`;
   await run();
   const files = focusFiles(org.orgId);
   const columns = await queryDuckDb(`describe select * from ${files}`);
@@ -160,7 +162,10 @@ test('the charges keep the rules of FOCUS 1.2 and have the sum of the ledger', a
              <> "BillingPeriodStart" at time zone 'UTC') as starts,
            count(*) filter ("ConsumedQuantity" < 0 or "PricingQuantity" < 0) as quantities,
            count(*) filter ("SubAccountId" is null and "SubAccountName" is not null) as accounts,
-           count(*) filter (not json_valid("Tags")) as tags
+           count(*) filter (not json_valid("Tags") or json_type("Tags") <> 'OBJECT') as tags,
+           count(*) filter (len(json_keys("Tags")) <> len(list_distinct(json_keys("Tags")))) as keys,
+           count(*) filter (exists (select 1 from (select unnest(json_extract("Tags", '$.*')) as v)
+             where json_type(v) in ('OBJECT', 'ARRAY'))) as nested
       from ${files}`);
   const { nanos } = await ledgerSum(org.orgId);
   expect(rules).toMatchObject({ nanos, requests: '5000' });
@@ -169,6 +174,75 @@ test('the charges keep the rules of FOCUS 1.2 and have the sum of the ledger', a
     ([name, value]) => !['rows', 'billed', 'nanos', 'requests'].includes(name) && value !== '0',
   );
   expect(broken).toEqual([]);
+});
+
+test('Tags holds the tags of the calls unchanged, with the run and its label beside them; sums by tag are those of the ledger', async () => {
+  const { sql } = db();
+  const org = await insertArchivedOrganization(sql, 'Tagged');
+  await insertRecords(sql, org, pastDay(2), 2_000);
+  const runId = randomUUID();
+  await sql`insert into runs ${sql({
+    id: runId,
+    org_id: org.orgId,
+    agent_id: org.agentId,
+    root_id: runId,
+    label: 'nightly',
+    budget_cents: 1,
+    token_hash: randomBytes(32),
+    key_prefix: 'acg_',
+    created_at: new Date(),
+    expires_at: new Date(),
+  })}`;
+  const hostile = 'note=a"b\\c=d\'{}:$1';
+  await sql`update usage_records set run_id = ${runId}, tags = case tokens_out % 3
+    when 0 then 'customer=acme,feature=search' when 1 then ${`customer=acme,${hostile}`} else '' end where org_id = ${org.orgId}`;
+  await run();
+  const rows = await queryDuckDb(`
+    select "Tags" as tags, sum("x_CostNanos") as nanos, sum("x_Requests") as requests, min("x_RunId") as run, max("x_RunLabel") as label
+      from ${focusFiles(org.orgId)} group by 1 order by 1`);
+  const ledger = await sql<{ tags: string; nanos: string; requests: string }[]>`
+    select tags, sum(cost_nanos)::text as nanos, count(*)::text as requests from usage_records
+     where org_id = ${org.orgId} group by 1`;
+  const expected = ledger.map(({ tags, ...sums }) => {
+    const entries = tags === '' ? [] : tags.split(',').map((tag) => /^([^=]*)=(.*)$/.exec(tag)!.slice(1));
+    return { tags: Object.fromEntries(entries), ...sums, run: runId, label: 'nightly' };
+  });
+  const found = rows.map((row) => ({ ...row, tags: JSON.parse(row.tags!) }));
+  expect(found).toHaveLength(3);
+  expect(new Set(found)).toEqual(new Set(expected));
+  const [acme] = await queryDuckDb(
+    `select sum("BilledCost") as usd from ${focusFiles(org.orgId)} where "Tags" ->> 'customer' = 'acme'`,
+  );
+  const nanos = ledger.filter(({ tags }) => tags !== '').reduce((sum, row) => sum + BigInt(row.nanos), 0n);
+  expect(acme!.usd!.replace('.', '')).toBe(String(nanos));
+});
+
+test('the DuckDB recipes of docs/analytics.md for a directory run as they stand', async () => {
+  const org = await insertArchivedOrganization(db().sql, 'Recipes');
+  await insertRecords(db().sql, org, pastDay(2), 100);
+  await run();
+  const page = readFileSync(new URL('../../../docs/analytics.md', import.meta.url), 'utf8');
+  const recipes = [...page.matchAll(/```sql\n([^`]*\/var\/lib\/acg-archive[^`]*)```/g)].map(([, query]) => query!);
+  expect(recipes).toHaveLength(2);
+  for (const recipe of recipes) {
+    const query = recipe.replaceAll('/var/lib/acg-archive', home).replace('2026-01-', dayText(pastDay(2)).slice(0, 8));
+    const found = await queryDuckDb(query);
+    expect(found.reduce((calls, row) => calls + Number(row.calls), 0)).toBe(100);
+  }
+});
+
+test('an hour with a tag of its own in each call is read in slices, without a loss', async () => {
+  const { sql } = db();
+  const org = await insertArchivedOrganization(sql, 'Many tags');
+  await insertRecords(sql, org, pastDay(2), 9_000);
+  await sql`update usage_records set tags = 'user=' || id, started_at = ${new Date(pastDay(2))}
+    where org_id = ${org.orgId}`;
+  await run();
+  const [sums] = await queryDuckDb(
+    `select count(*) as rows, count(distinct "Tags") as tags, sum("x_CostNanos") as nanos from ${focusFiles(org.orgId)}`,
+  );
+  expect(sums).toEqual({ rows: '9000', tags: '9000', nanos: (await ledgerSum(org.orgId)).nanos });
+  expect(await archiver.findProblem(org.orgId, dayText(pastDay(2)))).toBeNull();
 });
 
 test('a late record archives its day again, and a repeated run writes nothing', async () => {

@@ -1,9 +1,10 @@
 /** `acg apply` brings the organization to the state of the file; a second run changes nothing. */
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { Stack, type Tenant } from '../fixtures/stack.js';
+import { SigningKey } from '../trust-rules/stand-in-issuer.js';
 import { AcgCommand } from './acg-command.js';
 
 const FILE = `
@@ -127,6 +128,50 @@ test('--check: exit 9 and a summary where the organization differs, 0 where it d
   expect(await audited()).toBe(before);
 });
 
+const RULE = `
+version: 1
+projects:
+  - name: Workloads
+    agents: [{name: Deployer}]
+trustRules:
+  - name: deploy
+    project: Workloads
+    agent: Deployer
+    issuer: https://token.actions.githubusercontent.com
+    conditions: [{claim: repository_id, values: ["4711"]}, {claim: ref, values: [refs/heads/main, refs/heads/next]}]
+    jwks: {keys: [KEY]}
+`;
+
+test('trust rules: created after their agent, changed in place, exported, and deleted by --prune only', async () => {
+  const file = RULE.replace('KEY', JSON.stringify(new SigningKey('k1').jwk));
+  const created = await apply(file, ['--yes']);
+  expect([created.code, created.stdout]).toEqual([0, expect.stringContaining('+ trustRule deploy')]);
+  const [rule] = (await tenant.call('GET', '/v1/trust-rules')).body.rules;
+  expect(rule).toMatchObject({ name: 'deploy', agentName: 'Deployer', keySource: 'upload', keyLifetimeSeconds: 900 });
+  const reordered = file.replace('[refs/heads/main, refs/heads/next]', '[refs/heads/next, refs/heads/main]');
+  for (const same of [file, reordered]) expect((await apply(same, ['--json'])).json.changes).toEqual([]);
+  expect((await apply((await acg.runOk(['export'])).stdout, ['--prune', '--json'], {})).json.changes).toEqual([]);
+  const other = file.replace('"4711"', '"4712"');
+  expect((await apply(other, ['--check'])).code).toBe(9);
+  expect((await apply(other, ['--yes'])).stdout).toContain('~ trustRule deploy');
+  const [changed] = (await tenant.call('GET', '/v1/trust-rules')).body.rules;
+  expect(changed).toMatchObject({
+    id: rule.id,
+    conditions: [{ claim: 'repository_id', values: ['4712'] }, { claim: 'ref' }],
+  });
+  const moved = await apply(file.replace('https://token.actions', 'https://tokens'), ['--yes']);
+  expect([moved.code, moved.stderr]).toEqual([expect.any(Number), expect.stringContaining('issuer cannot be changed')]);
+  expect(moved.code).not.toBe(0);
+  const nobody = await apply(file.replace('agent: Deployer', 'agent: Nobody').replace('name: deploy', 'name: other'), [
+    '--yes',
+  ]);
+  expect(nobody.stderr).toContain('there is no agent Nobody in Workloads');
+  const empty = 'version: 1\ntrustRules: []';
+  expect((await apply(empty, ['--json'])).json.changes).toEqual([]);
+  expect((await apply(empty, ['--prune', '--yes'])).stdout).toContain('- trustRule deploy');
+  expect((await tenant.call('GET', '/v1/trust-rules')).body.total).toBe(0);
+});
+
 test.each([
   ['rpmLimit: 0', 'agent New: rpmLimit must be >= 1'],
   ['budgetMode: strict', 'agent New: budgetMode must be soft, hard'],
@@ -162,7 +207,10 @@ projects:
     credentials: [{ accounts: 2 }],
   });
   const exported = parse((await acg.runOk(['export'])).stdout);
-  expect(exported.organization).toEqual({ budgetCentsMonthly: 250_000 });
+  expect(exported.organization).toEqual({
+    budgets: [{ window: 'month', cents: 250_000, mode: 'soft' }],
+    agentDefaults: null,
+  });
   expect(exported.sharedCredentials).toEqual([
     { name: 'Team key', provider: 'openai', credentials: { apiKey: { env: 'TEAM_KEY_OPENAI_API_KEY' } } },
   ]);
@@ -170,6 +218,121 @@ projects:
   const unused = { ...exported, sharedCredentials: [], projects: [{ name: 'Default', agents: [] }] };
   const pruned = await apply(stringify(unused), ['--prune', '--yes']);
   expect([pruned.code, pruned.stdout]).toEqual([0, expect.stringContaining('- sharedCredential Team key')]);
+});
+
+const BUDGETS_FILE = `
+version: 1
+organization:
+  budgets: [{window: month, cents: 300000, mode: hard}, {window: day, cents: 20000}]
+  agentDefaults: {rpmLimit: 90, budgets: [{window: day, cents: 500}], auditLimits: [tpm, rpd]}
+projects:
+  - name: Budgeted
+    budgetCentsMonthly: 90000
+    budgets: [{window: week, cents: 30000, models: [o3*, gpt-5*], mode: hard}]
+    agentDefaults: {budgetCentsMonthly: 700, budgetMode: hard}
+    agents:
+      - {name: Plain}
+      - name: Limited
+        rpmLimit: null
+        budgetCentsMonthly: 4000
+        budgets:
+          - {window: total, cents: 100000}
+          - {window: day, cents: 500, tag: customer=acme, mode: audit}
+        auditLimits: [rpm]
+      - {name: Free, budgets: [], rpmLimit: 5, onStoreLoss: null}
+`;
+
+test('budget rows, audit mode and defaults for new agents: applied once, a second run and the export change nothing', async () => {
+  const first = await apply(BUDGETS_FILE, ['--yes']);
+  expect([first.code, first.stderr]).toEqual([0, expect.stringContaining('changes made')]);
+  const again = await apply(BUDGETS_FILE, ['--check']);
+  expect([again.code, again.stdout]).toEqual([0, '']);
+  const projectId = (await tenant.call('GET', '/v1/projects?search=Budgeted')).body.projects[0].id;
+  const { agents } = (await tenant.call('GET', `/v1/agents?projectId=${projectId}`)).body;
+  const read = async (name: string) => {
+    const { id } = agents.find((agent: { name: string }) => agent.name === name);
+    const { budgets, rpmLimit, auditLimits } = (await tenant.call('GET', `/v1/agents/${id}`)).body.agent;
+    const rows = budgets.map(
+      (row: Record<string, unknown>) => `${row.window} ${row.cents} ${row.mode} ${row.tag ?? ''}`,
+    );
+    return [rows, rpmLimit, auditLimits];
+  };
+  expect(await read('Plain')).toEqual([['month 700 hard '], 90, ['rpd', 'tpm']]);
+  expect(await read('Limited')).toEqual([
+    ['month 4000 soft ', 'total 100000 soft ', 'day 500 audit customer=acme'],
+    60,
+    ['rpm'],
+  ]);
+  expect(await read('Free')).toEqual([[], 5, ['rpd', 'tpm']]);
+  const exported = (await acg.runOk(['export'])).stdout;
+  expect(exported).not.toContain('spentCents');
+  // It follows from the hard rows of the organization.
+  expect(exported).not.toContain('onStoreLoss');
+  expect((await apply(exported, ['--prune', '--json'], {})).json.changes).toEqual([]);
+});
+
+test('a changed row is a difference, and the plain monthly budget beside it stays', async () => {
+  const changed = BUDGETS_FILE.replace('{window: total, cents: 100000}', '{window: total, cents: 200000}');
+  expect((await apply(changed, ['--check'])).code).toBe(9);
+  const { code, stdout } = await apply(changed, ['--yes']);
+  expect([code, stdout]).toEqual([
+    0,
+    '~ agent Limited\n    budgets: - {"window":"total","cents":100000,"mode":"soft"}\n             + {"window":"total","cents":200000,"mode":"soft"}\n',
+  ]);
+  const exported = parse((await acg.runOk(['export'])).stdout);
+  const project = exported.projects.find(({ name }: { name: string }) => name === 'Budgeted');
+  expect(project.agents.find(({ name }: { name: string }) => name === 'Limited').budgets).toEqual([
+    { window: 'month', cents: 4000, mode: 'soft' },
+    { window: 'total', cents: 200_000, mode: 'soft' },
+    { window: 'day', cents: 500, tag: 'customer=acme', mode: 'audit' },
+  ]);
+  expect((await apply(changed, ['--check'])).code).toBe(0);
+});
+
+test('the order of rows is a difference, because the gateway checks them in this order', async () => {
+  const row = (cents: number, tag: string) => `{window: day, cents: ${cents}, tag: ${tag}}`;
+  const file = (...rows: readonly string[]) => `version: 1\nprojects: [{name: Ordered, budgets: [${rows.join(', ')}]}]`;
+  expect((await apply(file(row(1, 'a=1'), row(2, 'b=2')), ['--yes'])).code).toBe(0);
+  expect((await apply(file(row(2, 'b=2'), row(1, 'a=1')), ['--check'])).code).toBe(9);
+  expect((await apply(file(row(2, 'b=2'), row(1, 'a=1')), ['--yes'])).code).toBe(0);
+  expect((await apply(file(row(2, 'b=2'), row(1, 'a=1')), ['--check'])).code).toBe(0);
+});
+
+test.each([
+  ['budgets: [{window: year, cents: 5}]', 'project Wrong: budgets.0.window must be day, week, month, total'],
+  ['budgets: [{window: day, cents: 5, typo: 1}]', 'project Wrong: budgets.0 must NOT have additional properties'],
+  ['budgets: {window: day, cents: 5}', 'project Wrong: budgets must be array'],
+  ['budgets: [5]', 'project Wrong: budgets.0 must be object'],
+  ['budgets: [{window: day, cents: 5, models: gpt}]', 'project Wrong: budgets.0.models must be array'],
+  ['agentDefaults: {budgets: [{cents: 5}]}', "agentDefaults.budgets.0 must have required property 'window'"],
+  ['agentDefaults: {rpm: 5}', 'agentDefaults must NOT have additional properties'],
+  [
+    'budgets: [{window: day, cents: 5, models: [b, a]}, {window: day, cents: 6, models: [a, b]}]',
+    'projects Wrong: budgets[0] and budgets[1] have the same window, models and tag',
+  ],
+  [
+    'budgetCentsMonthly: 5, budgets: [{window: month, cents: 6}]',
+    'projects Wrong: budgetCentsMonthly (5) and budgets[0].cents (6) contradict each other',
+  ],
+  [
+    'agentDefaults: {budgetMode: hard, budgets: [{window: month, cents: 6, mode: soft}]}',
+    'projects Wrong: agentDefaults: budgetMode (hard) and budgets[0].mode (soft) contradict each other',
+  ],
+])('wrong budgets change nothing: %s', async (fields, problem) => {
+  const before = await audited();
+  for (const project of ['Wrong', 'Default']) {
+    const file = `version: 1\nprojects: [{name: ${project}, ${fields}}]`;
+    const { code, stderr } = await apply(file, ['--yes']);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(problem.replace('Wrong', project))]);
+  }
+  expect(await audited()).toBe(before);
+});
+
+test('the example of the documentation is a valid file', async () => {
+  const page = readFileSync(new URL('../../../docs/cli.md', import.meta.url), 'utf8');
+  const example = page.split('The file is YAML or JSON:\n\n')[1]!.split('\n\nThe fields are')[0]!;
+  const { code, stderr } = await apply(example.replaceAll(/^ {4}/gm, ''), ['--dry-run']);
+  expect([code, stderr]).toEqual([0, expect.stringContaining(' at http')]);
 });
 
 test('a secret in the file is named', async () => {

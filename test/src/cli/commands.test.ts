@@ -70,6 +70,16 @@ function writeJwks(): string {
   return path;
 }
 
+/** Inserts an open alert of the rule; returns its id. */
+async function openAlert(ruleId: string): Promise<string> {
+  const sql = openPool(stack.database.url, { connectionsMax: 1, applicationName: 'test' });
+  const [alert] = await sql<{ id: string }[]>`
+    insert into alerts (id, org_id, rule_id, value) select gen_random_uuid(), org_id, id, 1 from alert_rules
+     where id = ${ruleId} returning id`;
+  await sql.end();
+  return alert!.id;
+}
+
 const KEY = { input: PROVIDER_CREDENTIALS.openai };
 
 test('every command, in an order in which each finds what it needs', async () => {
@@ -118,6 +128,7 @@ test('every command, in an order in which each finds what it needs', async () =>
   expect(tested.json).toMatchObject({ ok: true, call: expect.stringMatching(/^GET http:.*\/v1\/models$/) });
   await walk('POST /v1/providers/accounts', ['accounts', 'add', 'openai', ...A, '--test', '--key-stdin'], KEY);
   await walk('GET /v1/providers/accounts', ['accounts', 'ls', ...A]);
+  await walk('GET /v1/providers/accounts/{id}', ['accounts', 'show', 'openai', ...A]);
   await walk('POST /v1/agents/{id}/call-check', check);
   await walk('POST /v1/providers/accounts/{id}/test', ['accounts', 'test', 'openai']);
   await walk('POST /v1/providers/accounts/{id}/rotate', ['accounts', 'rotate', 'openai', ...A, '--key-stdin'], KEY);
@@ -134,6 +145,7 @@ test('every command, in an order in which each finds what it needs', async () =>
   const shared = ['credentials', 'add', 'openai', '--name', 'Shared key', '--key-stdin'];
   await walk('POST /v1/credentials', shared, KEY);
   await walk('GET /v1/credentials', ['credentials', 'ls', '--provider', 'openai']);
+  await walk('GET /v1/credentials/{id}', ['credentials', 'show', 'Shared key']);
   const second = await walk('POST /v1/agents', ['agents', 'create', 'Second bot', '--project', 'default']);
   await walk('POST /v1/providers/accounts', ['credentials', 'attach', 'shared key', 'second-bot']);
   await walk('POST /v1/credentials/{id}/rotate', ['credentials', 'rotate', 'Shared key', '--key-stdin'], KEY);
@@ -271,6 +283,16 @@ test('every command, in an order in which each finds what it needs', async () =>
   await walk('GET /v1/event-mail', ['event-mail', 'ls']);
   await walk('PUT /v1/event-mail/{userId}', ['event-mail', 'set', 'me', '--events', 'none']);
   await walk('GET /v1/attention', ['attention']);
+  const spend = ['alert-rules', 'create', '--name', 'spend', '--metric', 'spend', '--at-least', '500', ...A];
+  const alertRule = (await walk('POST /v1/alert-rules', spend)).json.rule;
+  await walk('GET /v1/alert-rules', ['alert-rules', 'ls']);
+  await walk('GET /v1/alert-rules/{id}', ['alert-rules', 'show', 'spend']);
+  await walk('PATCH /v1/alert-rules/{id}', ['alert-rules', 'set', 'spend', '--hours', '6', '--silence', 'none']);
+  const alertId = await openAlert(alertRule.id);
+  await walk('GET /v1/alerts', ['alerts', 'ls', '--state', 'open']);
+  await walk('POST /v1/alerts/{id}/acknowledge', ['alerts', 'ack', alertId]);
+  await walk('POST /v1/alerts/{id}/silence', ['alerts', 'silence', alertId, '--for', '2h']);
+  await walk('DELETE /v1/alert-rules/{id}', ['alert-rules', 'rm', 'spend', '--yes']);
   await walk('GET /v1/circuits', ['circuits', '--state', 'closed']);
   await walk('GET /v1/prices', ['prices', 'gpt-5-mini', '--provider', 'openai']);
   await walk('PUT /v1/circuits', ['circuits', 'hold', 'openai', '--for', '2h', '--yes']);
@@ -305,8 +327,8 @@ test('every command, in an order in which each finds what it needs', async () =>
   await walk('POST /v1/auth/logout', ['logout']);
 
   // Covered by login.test.ts: they need a browser, a second member, a failed delivery, a second session or factor.
-  // A disconnected account was connected in a browser: connections.test.ts.
-  const inBrowser = ['accounts disconnect', 'credentials disconnect'];
+  // Accounts are connected in a browser: dashboard/connections.test.ts.
+  const inBrowser = ['accounts', 'credentials'].flatMap((group) => [`${group} connect`, `${group} disconnect`]);
   const byLogin = ['signup', 'login', 'members role', 'webhooks retry', 'sessions end', 'sessions confirm'];
   // Covered by mcp-config.test.ts: they need an MCP server.
   const elsewhere = [...byLogin, ...inBrowser, 'mcp config', 'accounts tools'];

@@ -142,6 +142,18 @@ test('the plain monthly row in audit mode: set through budgets, shown there, end
   expect((await contextOf(admin, id)).auditedLimits).toBeUndefined();
 });
 
+test('a row without spend shows 0', async () => {
+  const admin = await plane().createMember('admin');
+  const { id, projectId } = await createAgent(admin);
+  for (const path of [`/v1/agents/${id}`, `/v1/projects/${projectId}`, `/v1/orgs/${admin.orgId}`]) {
+    const budgets = ['day', 'week', 'month', 'total'].map((window) => ({ window, cents: 5 }));
+    await admin.call('PATCH', path, { budgets });
+    const { body } = await admin.call('GET', path);
+    const rows = (body.agent ?? body.project ?? body.org).budgets;
+    expect(rows.map(({ spentCents }: { spentCents: number }) => spentCents)).toEqual([0, 0, 0, 0]);
+  }
+});
+
 test('a new agent gets the defaults of its project, then of the organization, where it states none', async () => {
   const admin = await plane().createMember('admin');
   const { projectId } = await createAgent(admin);
@@ -177,6 +189,8 @@ test('a new agent gets the defaults of its project, then of the organization, wh
     70,
     [{ window: 'month', cents: 3, models: [], mode: 'soft' }],
   ]);
+  const none = await make({ rpmLimit: null, rpdLimit: null, budgetCentsMonthly: null });
+  expect([none.rpmLimit, none.rpdLimit, none.budgets]).toEqual([60, 10_000, []]);
   await admin.call('PATCH', `/v1/projects/${projectId}`, { agentDefaults: null });
   expect(withoutSpend((await make({})).budgets)).toEqual([{ ...DAY, models: [], mode: 'soft' }]);
 });

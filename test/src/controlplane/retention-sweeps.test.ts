@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createLogger } from '@acg/base/log';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '@acg/base/time-and-money-units';
+import { pruneAlerts } from '@acg/controlplane/alert-rules/store';
 import { pruneAuditEntries } from '@acg/controlplane/audit/audit-list-and-prune-store';
 import { pruneDeviceLogins } from '@acg/controlplane/auth/device-login/device-store';
 import { pruneSessions } from '@acg/controlplane/auth/sessions/session-store';
@@ -242,6 +243,12 @@ const SWEEP_CASES: Readonly<Record<string, SweepCase>> = {
     column: 'at',
     keptMs: HOUR_MS,
     row: () => ({ kind: 'key', id: text() }),
+  },
+  'alert-rules/store.ts alerts': {
+    sweep: pruneAlerts,
+    column: 'resolved_at',
+    keptMs: 90 * DAY_MS,
+    row: () => ({ id: uuid(), org_id: uuid(), rule_id: uuid(), value: 1 }),
   },
   'connections/connection-store.ts oauth_connects': {
     sweep: pruneConnects,

@@ -88,6 +88,20 @@ test('creates an agent in one dialog and shows its token only once', async () =>
   expect(await page.evaluate('JSON.stringify([localStorage, sessionStorage, location.href])')).not.toContain(token);
 });
 
+test('an agent created without a budget gets the default of its project', async () => {
+  const { visitor, call } = await ownerWithAgents([]);
+  const projectId: string = (await call('GET', '/v1/projects')).body.projects[0].id;
+  await call('PATCH', `/v1/projects/${projectId}`, { agentDefaults: { budgets: [{ window: 'day', cents: 700 }] } });
+  const { page } = visitor;
+  await visitor.goto('/agents');
+  await page.getByRole('button', { name: 'New agent' }).first().click();
+  await page.getByLabel('Name').fill('Defaulted');
+  await page.getByRole('button', { name: 'Create agent' }).click();
+  await page.locator('[data-secret]').waitFor();
+  const { id } = (await call('GET', `/v1/agents?projectId=${projectId}`)).body.agents[0];
+  expect((await call('GET', `/v1/agents/${id}`)).body.agent.budgets).toMatchObject([{ window: 'day', cents: 700 }]);
+});
+
 test('renders every tab of the agent page accessibly', async () => {
   const { visitor, call, ids } = await ownerWithAgents(['Support bot']);
   await call('POST', '/v1/api-keys', { name: 'production', agentId: ids[0] });

@@ -130,7 +130,8 @@ test('links each event to its settings and sets thresholds of several agents', a
   const { page } = visitor;
   await visitor.goto('/alerts');
   const row = (name: RegExp) => page.getByRole('row', { name });
-  const to = (name: RegExp, link: string) => row(name).getByRole('link', { name: link }).getAttribute('href');
+  const to = async (name: RegExp, link: string) =>
+    (await row(name).getByRole('link', { name: link }).getAttribute('href'))?.replace(/^\/o\/[^/]+/, '');
   expect(await to(/Budget threshold reached/, 'Support bot')).toBe(`/agents/${agentId}?tab=limits`);
   expect(await to(/calls blocked/, 'OpenAI')).toBe('/providers?tab=circuits');
   expect(await to(/Suspicious traffic/, 'Support bot')).toBe(`/agents/${agentId}?tab=keys`);
@@ -146,4 +147,55 @@ test('links each event to its settings and sets thresholds of several agents', a
   await dialog.getByText('2 of 2 set.').waitFor();
   await dialog.getByRole('button', { name: 'Close' }).last().click();
   expect((await call('GET', `/v1/agents/${agentId}`)).body.agent.usageThresholds).toEqual([80, 95]);
+});
+
+test('creates an alert rule; its alert is acknowledged and silenced, and the audit trail has entries of it', async () => {
+  const { visitor, call } = await ownerWithEvents();
+  const { page } = visitor;
+  await visitor.goto('/alerts');
+  await page.getByRole('link', { name: 'Alert rules' }).click();
+  await page.getByRole('button', { name: 'New alert rule' }).first().click();
+  await page.getByLabel('Name').fill('spend of the day');
+  await page.getByLabel('Hours').fill('24');
+  await page.getByLabel('At least').fill('2.50');
+  await visitor.checkPage('alert-rule-new');
+  await page.getByRole('button', { name: 'Create alert rule' }).click();
+  await page.getByText('Spend: 50% over last week, from $2.50, in 24 h').waitFor();
+  const [rule] = (await call('GET', '/v1/alert-rules')).body.rules;
+  expect(rule).toMatchObject({ metric: 'spend', atLeast: 250, windowHours: 24, increasePercent: 50, scope: 'org' });
+
+  await sql()`
+    insert into alerts (id, org_id, rule_id, value, baseline)
+    select gen_random_uuid(), org_id, id, 912, 402 from alert_rules where id = ${rule.id}`;
+  await visitor.gotoAndCheck('/alerts/rules', 'alert-rules');
+  await page.getByText('Spend: $9.12').waitFor();
+  await visitor.goto('/alerts');
+  const open = page.getByRole('region', { name: 'Open alerts' });
+  await open.getByText('last week $4.02').waitFor();
+  await visitor.checkPage('alerts-open');
+  await open.getByRole('button', { name: 'Acknowledge spend of the day' }).click();
+  await open.getByText('Acknowledged by').waitFor();
+  await open.getByRole('button', { name: 'Silence spend of the day' }).click();
+  await page.getByLabel('For').selectOption('1 day');
+  await page.getByRole('dialog').getByRole('button', { name: 'Silence' }).click();
+  await open.getByText('silent until').waitFor();
+  const actions = (await call('GET', '/v1/audit?search=alert')).body.entries.map(
+    (one: { action: string }) => one.action,
+  );
+  expect(actions).toEqual(expect.arrayContaining(['alert.silence', 'alert.acknowledge', 'alert_rule.create']));
+
+  await visitor.goto('/alerts/rules');
+  await page.getByRole('button', { name: 'Edit spend of the day' }).click();
+  await page.getByRole('combobox', { name: 'Silence' }).selectOption('End it');
+  await page.getByLabel('Evaluate this rule').uncheck();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('table', { name: 'Alert rules' }).getByText('Off').waitFor();
+  expect((await call('GET', `/v1/alert-rules/${rule.id}`)).body.rule).toMatchObject({
+    silencedUntil: null,
+    enabled: false,
+    openAlertId: null,
+  });
+  await page.getByRole('button', { name: 'Delete spend of the day' }).click();
+  await page.getByRole('button', { name: 'Delete alert rule' }).click();
+  await page.getByText('No alert rules yet').waitFor();
 });

@@ -54,8 +54,8 @@ test('finds agents, gateway tokens by prefix, projects, and calls by request id 
   await search('night', /Night shift/);
   await visitor.checkPage('palette');
   await page.getByRole('button', { name: /Night shift/ }).click();
-  await page.waitForURL(`**/agents?project=${projectId}`);
-  await page.getByRole('link', { name: 'Crawler' }).waitFor();
+  await page.waitForURL(`**/projects/${projectId}`);
+  await page.getByRole('heading', { name: 'Night shift', level: 1 }).waitFor();
 
   // By keyboard: Enter opens the first result.
   await search('crawl', /Crawler/);
@@ -73,11 +73,22 @@ test('finds agents, gateway tokens by prefix, projects, and calls by request id 
   const field = await search(createdKey.secretKey, /production/);
   expect(await field.inputValue()).toBe(createdKey.key.keyPrefix);
   await page.getByRole('button', { name: /production/ }).click();
-  await page.waitForURL(`**/keys?search=${createdKey.key.keyPrefix}`);
-  await page.getByRole('row', { name: /production/ }).waitFor();
+  await page.waitForURL(`**/keys/${createdKey.key.id}`);
+  await page.getByRole('heading', { name: 'production', level: 1 }).waitFor();
+  await page.getByRole('link', { name: 'All gateway tokens' }).click();
   await page.getByLabel('Search gateway tokens').fill(createdKey.secretKey);
   await expect.poll(() => page.getByLabel('Search gateway tokens').inputValue()).toBe(createdKey.key.keyPrefix);
   expect(requestedUrls.filter((url) => url.includes(createdKey.secretKey))).toEqual([]);
+
+  const run = await call('POST', '/v1/runs', { agentId, budgetCents: 100, expiresIn: 600, label: 'crawl of june' });
+  await search('june', /crawl of june/);
+  await page.getByRole('button', { name: /crawl of june/ }).click();
+  await page.waitForURL(`**/runs/${run.body.run.id}`);
+
+  await search(email.slice(0, 12), new RegExp(email));
+  await page.getByRole('button', { name: new RegExp(`${email}, owner`) }).click();
+  await page.waitForURL(`**/members?search=${encodeURIComponent(email)}`);
+  await page.getByRole('row', { name: new RegExp(email) }).waitFor();
 
   visitor.expectHttpError(404, /\/v1\/usage\/logs\//); // no such call
   const requestId = '01a1ff05-0000-7000-8000-000000000000';

@@ -49,7 +49,7 @@ async function scene() {
       body: JSON.stringify({ model: 'gpt-5-mini', messages: [] }),
     });
   const { orgId } = (await call('GET', '/v1/me')).body;
-  return { visitor, send, agentId, orgId };
+  return { visitor, send, call, agentId, orgId };
 }
 
 test('shows new calls live, stops on pause, and opens the details of a call', async () => {
@@ -176,4 +176,45 @@ test('reports an incomplete search and continues it on request', async () => {
     return found.isVisible();
   });
   await page.getByText('1–1 of 1', { exact: true }).waitFor();
+});
+
+test('leads from a call to its token, account and project by keyboard, also after the token was revoked', async () => {
+  const { visitor, send, call } = await scene();
+  const { page } = visitor;
+  expect((await send('/v1/chat/completions')).status).toBe(200);
+  const follow = (name: string | RegExp) => page.getByRole('link', { name }).first().press('Enter');
+  await visitor.goto('/calls');
+  await page.getByRole('row', { name: /\/v1\/chat\/completions.*200/ }).waitFor();
+  await page
+    .getByRole('row', { name: /completions/ })
+    .getByRole('link')
+    .press('Enter');
+  const drawer = page.getByRole('dialog', { name: 'Call' });
+  await drawer.getByRole('link', { name: 'key', exact: true }).press('Enter');
+  await page.getByRole('heading', { name: 'key', level: 1 }).waitFor();
+  await page.getByRole('region', { name: 'Usage', exact: true }).getByText('gpt-5-mini').waitFor();
+  await page.getByRole('row', { name: /completions.*200/ }).waitFor();
+  await visitor.checkPage('key-page');
+  await page.getByRole('button', { name: 'Revoke key' }).press('Enter');
+  await page.getByLabel('Type key to confirm').fill('key');
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke token' }).press('Enter');
+  // The proof of what it did stays.
+  await page.getByText('revoked', { exact: true }).first().waitFor();
+  await page.getByRole('row', { name: /completions.*200/ }).waitFor();
+
+  await follow('OpenAI');
+  await page.getByRole('heading', { name: 'Support bot at OpenAI', level: 1 }).waitFor();
+  await page.getByRole('region', { name: 'Calls', exact: true }).first().getByText('1', { exact: true }).waitFor();
+  await visitor.checkPage('account-page');
+
+  const projectName = (await call('GET', '/v1/projects')).body.projects[0].name;
+  await follow(projectName);
+  await page.getByRole('heading', { name: projectName, level: 1 }).waitFor();
+  await page.getByRole('link', { name: 'Support bot' }).first().waitFor();
+  await visitor.checkPage('project-page');
+  await page.getByRole('link', { name: 'All calls' }).press('Enter');
+  await page
+    .getByRole('group', { name: 'Active filters' })
+    .getByText(/Project/)
+    .waitFor();
 });

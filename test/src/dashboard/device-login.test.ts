@@ -49,7 +49,7 @@ test('accepts a code in lower case without its hyphen and approves it for one of
   await visitor.goto('/settings?tab=organization&dialog=new');
   await visitor.page.getByLabel('Name').last().fill('Second');
   await visitor.page.getByRole('dialog').getByRole('button', { name: 'Create organization' }).click();
-  await visitor.page.waitForURL(/\/setup|\/$/);
+  await visitor.page.waitForURL(/\/setup|\/o\/[^/]+\/?$/);
   const { userCode, poll } = await program();
   // In a second window, which has its own session.
   const page = await visitor.context.newPage();

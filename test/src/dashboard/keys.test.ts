@@ -1,4 +1,5 @@
 /** The Gateway tokens page: create, rotate, edit, revoke and filter. */
+import { readFileSync } from 'node:fs';
 import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { useDashboard } from './dashboard-fixture.js';
@@ -145,4 +146,39 @@ test('tells a viewer why creating tokens is not allowed', async () => {
   expect(await button.getAttribute('title')).toBe(
     'This requires the role admin. Your role is viewer. An organization owner can change it.',
   );
+});
+
+test('sorts by column, keeps the choice of columns and compact rows for the user, and saves the rows', async () => {
+  const { visitor, key, agentId } = await scene();
+  const { page } = visitor;
+  for (const name of ['beta', 'alpha']) await key({ name, agentId });
+  await visitor.goto('/keys');
+  const firstRow = page.getByRole('row').nth(1);
+  await firstRow.getByText('alpha').waitFor();
+  await page.getByRole('button', { name: 'Gateway token', exact: true }).press('Enter');
+  await page
+    .getByRole('columnheader', { name: 'Gateway token', exact: true })
+    .and(page.locator('[aria-sort="ascending"]'))
+    .waitFor();
+  await page.getByRole('button', { name: 'Gateway token', exact: true }).press('Enter');
+  await firstRow.getByText('beta').waitFor();
+  expect(page.url()).toMatch(/sort=name&order=desc|order=desc&sort=name|sort=name/);
+
+  await page.getByRole('button', { name: 'View options' }).press('Enter');
+  const options = page.getByRole('dialog', { name: 'View options' });
+  await options.getByLabel('Expires').press('Space');
+  await page.getByRole('columnheader', { name: 'Expires' }).waitFor({ state: 'detached' });
+  await options.getByLabel('Compact rows').press('Space');
+  const saved = page.waitForEvent('download');
+  await options.getByRole('button', { name: 'Save rows as CSV' }).press('Enter');
+  const csv = readFileSync(await (await saved).path(), 'utf8').split('\r\n');
+  expect(csv[0]).toBe('Gateway token,Scope,Status,Last used,Created');
+  expect(csv[1]).toMatch(/^beta acg_[0-9a-f]+….*,Support bot.*,never used,Never,\d{4}-\d\d-\d\dT/);
+  await page.keyboard.press('Escape');
+  await options.waitFor({ state: 'detached' });
+  await visitor.gotoAndCheck('/keys', 'keys-compact');
+  expect(await page.getByRole('columnheader', { name: 'Expires' }).count()).toBe(0);
+  expect(
+    await firstRow.evaluate((row) => (row as unknown as { offsetHeight: number }).offsetHeight),
+  ).toBeLessThanOrEqual(48);
 });

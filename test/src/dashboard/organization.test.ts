@@ -243,6 +243,57 @@ test('shows and changes the budget of the organization', async () => {
   await expect.poll(budget).toBeNull();
 });
 
+test('budgets by window, and defaults for new agents with their budgets and audit mode', async () => {
+  const { visitor, email, password } = await dashboard().signUpOwner();
+  const { page } = visitor;
+  const { stack } = dashboard();
+  const { orgId, token } = (await stack.call('POST', '/v1/auth/login', null, { email, password })).body;
+  const call = async (method: string, body?: unknown) =>
+    (await stack.call(method, `/v1/orgs/${orgId}`, token, body)).body.org;
+  await call('PATCH', {
+    budgetCentsMonthly: 90_000,
+    agentDefaults: { rpmLimit: 30, budgets: [{ window: 'month', cents: 700, mode: 'hard' }] },
+  });
+  await visitor.goto('/settings?tab=organization');
+  const add = async (section: string, window: string, amount: string, tag: string): Promise<void> => {
+    await page.getByRole('region', { name: section, exact: true }).getByRole('button', { name: 'Add budget' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Window').selectOption(window);
+    await dialog.getByLabel('Budget (USD)').fill(amount);
+    await dialog.getByLabel('Tag').fill(tag);
+    await dialog.getByRole('button', { name: 'Save budget' }).click();
+    await dialog.waitFor({ state: 'detached' });
+  };
+  await add('More budgets', 'week', '300', 'customer=acme');
+  const plain = { window: 'month', cents: 90_000, mode: 'soft' };
+  const week = { window: 'week', cents: 30_000, mode: 'soft', tag: 'customer=acme' };
+  expect((await call('GET')).budgets).toMatchObject([plain, week]);
+  await add('More budgets of new agents', 'day', '5', '');
+  expect((await call('GET')).agentDefaults.budgets).toMatchObject([
+    { window: 'month', cents: 700, mode: 'hard' },
+    { window: 'day', cents: 500, mode: 'soft' },
+  ]);
+  const defaults = page.getByRole('region', { name: 'Defaults for new agents' });
+  expect(await defaults.getByLabel('Monthly budget of an agent (USD)').inputValue()).toBe('$7.00');
+  await defaults.getByLabel('Monthly budget of an agent (USD)').fill('8');
+  await defaults.getByLabel('Mode of the monthly budget').selectOption('audit');
+  await defaults.getByRole('checkbox').first().check();
+  await visitor.checkPage('settings-budget-defaults');
+  await defaults.getByRole('button', { name: 'Save defaults' }).click();
+  await page.getByText('Defaults saved').waitFor();
+  expect((await call('GET')).agentDefaults).toEqual({
+    rpmLimit: 30,
+    auditLimits: ['rpm'],
+    budgets: [
+      { window: 'month', cents: 800, models: [], mode: 'audit' },
+      { window: 'day', cents: 500, models: [], mode: 'soft' },
+    ],
+  });
+  await page.getByRole('region', { name: 'More budgets', exact: true }).getByRole('button', { name: 'Remove' }).click();
+  await page.getByText('Budget removed').waitFor();
+  expect((await call('GET')).budgets).toMatchObject([plain]);
+});
+
 test('deletes and restores an organization, but never the user’s only one', async () => {
   const { visitor, email, password } = await dashboard().signUpOwner();
   const { page } = visitor;
@@ -323,7 +374,34 @@ test('creates an organization from the menu and switches to it', async () => {
   await expect.poll(rightEdge, { message: 'its right edge on a phone' }).toBeLessThanOrEqual(360);
   await menu.click();
   await page.getByRole('menuitem', { name: 'Acme' }).click();
-  await page.getByRole('button', { name: /Account and organization: Acme/ }).waitFor();
+  const acmeMenu = page.getByRole('button', { name: /Account and organization: Acme/ });
+  await acmeMenu.waitFor();
+  await page.setViewportSize({ width: 1280, height: 900 });
+
+  // A link names its organization: opened, it switches the session of a member.
+  await visitor.goto('/agents');
+  const acmeAgents = page.url();
+  expect(acmeAgents).toMatch(/\/o\/[a-z0-9-]+\/agents$/);
+  await acmeMenu.click();
+  await page.getByRole('menuitem', { name: 'Second organization of Ada' }).click();
+  await menu.waitFor();
+  const secondStart = page.url();
+  await page.goto(acmeAgents);
+  await acmeMenu.waitFor();
+  await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor();
+  expect(page.url()).toBe(acmeAgents);
+
+  // Without a link that was opened, it asks first, so that two tabs do not switch back and forth.
+  await page.evaluate(`history.pushState(null, '', '${secondStart}'); dispatchEvent(new PopStateEvent('popstate'))`);
+  await page.getByRole('heading', { name: 'This page belongs to Second organization of Ada' }).waitFor();
+  await visitor.checkPage('other-organization');
+  await page.getByRole('button', { name: 'Open Acme' }).press('Enter');
+  await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+
+  await visitor.gotoAndCheck('/o/nobody-has-this-slug/agents', 'no-access-to-organization');
+  await page.getByRole('heading', { name: 'No access to this organization' }).waitFor();
+  await page.getByRole('button', { name: 'Open Acme' }).press('Enter');
+  await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
 });
 
 test('resends the confirmation link and leads from its page to the dashboard', async () => {

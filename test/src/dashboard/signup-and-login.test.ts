@@ -6,6 +6,12 @@ const dashboard = useDashboard();
 const PASSWORD = 'correct horse battery';
 const newEmail = () => `${crypto.randomUUID()}@example.com`;
 
+/** The address without the dashboard's URL and the organization. */
+const pathInOrganization = (address: string, url: string): string => {
+  expect(address.startsWith(`${url}/o/`)).toBe(true);
+  return address.slice(url.length).replace(/^\/o\/[^/?]+\/?/, '/');
+};
+
 test('renders every page before login accessibly', async () => {
   const visitor = await dashboard().openBrowserUser();
   for (const name of ['sign-in', 'sign-up', 'forgot-password']) await visitor.gotoAndCheck(`/${name}`, name);
@@ -79,7 +85,7 @@ test('returns to the requested page after login, but never to another site', asy
     await visitor.page.getByLabel('Password', { exact: true }).fill(password);
     await visitor.page.getByRole('button', { name: 'Log in' }).click();
     await visitor.page.getByRole('navigation', { name: 'Main' }).waitFor();
-    expect(visitor.page.url()).toBe(visitor.url + landingPath);
+    expect(pathInOrganization(visitor.page.url(), visitor.url)).toBe(landingPath);
   }
 });
 
@@ -107,7 +113,7 @@ test('asks to log in when the session was ended elsewhere, and returns to the sa
   await page.getByLabel('Password', { exact: true }).fill(password);
   await page.getByRole('button', { name: 'Log in' }).click();
   await page.getByRole('navigation', { name: 'Main' }).waitFor();
-  expect(page.url()).toBe(`${visitor.url}/?period=24h`);
+  expect(pathInOrganization(page.url(), visitor.url)).toBe('/?period=24h');
 });
 
 test('restores form input for the same user after a session ended, except secrets', async () => {
@@ -120,11 +126,11 @@ test('restores form input for the same user after a session ended, except secret
     const elsewhere = await stack.call('POST', '/v1/auth/login', null, { email, password });
     await stack.call('DELETE', '/v1/sessions', elsewhere.body.token);
   };
-  const signIn = async (as: { email: string; password: string }) => {
+  const signIn = async (as: { email: string; password: string }, heading = 'Agents') => {
     await page.getByLabel('E-mail').fill(as.email);
     await page.getByLabel('Password', { exact: true }).fill(as.password);
     await page.getByRole('button', { name: 'Log in' }).click();
-    await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor();
+    await page.getByRole('heading', { name: heading, level: 1 }).waitFor();
   };
   const typed = () => page.locator('input').evaluateAll((all) => all.map((one) => (one as { value?: string }).value));
   visitor.expectHttpError(401, /\/v1\//);
@@ -140,7 +146,7 @@ test('restores form input for the same user after a session ended, except secret
   await page.getByText('Your input is kept, except passwords and credentials.').waitFor();
   expect(await typed()).toEqual(['', '']);
   await signIn({ email, password });
-  expect(page.url()).toBe(`${visitor.url}/agents?status=active`);
+  expect(pathInOrganization(page.url(), visitor.url)).toBe('/agents?status=active');
   await dialog.getByLabel('API key').waitFor();
   expect(await dialog.getByLabel('Name').inputValue()).toBe('Support bot');
   expect(await dialog.getByLabel('Monthly budget (USD)').inputValue()).toBe('$12.5');
@@ -152,7 +158,10 @@ test('restores form input for the same user after a session ended, except secret
   await dialog.getByLabel('API key').fill('sk-typed-0123456789');
   await dialog.getByRole('button', { name: 'Create agent' }).click();
   await page.getByText('Your session has ended.').waitFor();
-  await signIn(other);
+  // The address belongs to the organization of the first user.
+  await signIn(other, 'No access to this organization');
+  await page.getByRole('button', { name: /^Open / }).click();
+  await page.getByRole('link', { name: 'Agents', exact: true }).click();
   await page.getByText('No agents yet').or(page.getByText('Nothing matches')).waitFor();
   expect(await dialog.count()).toBe(0);
   await page.getByRole('button', { name: 'New agent' }).first().click();

@@ -47,7 +47,26 @@ test('creates a rule for Kubernetes with uploaded keys, shows its audience, and 
   await visitor.checkPage('trust-rules-details');
   await page.keyboard.press('Escape');
   await page.getByRole('row', { name: /pods.*Support bot/ }).waitFor();
-  await page.getByRole('button', { name: 'Delete pods' }).click();
+  await page.getByRole('button', { name: 'Edit pods' }).click();
+  await page.getByLabel('Name').fill('agents');
+  expect(await page.getByText('end within a second').count()).toBe(0); // a name alone ends nothing
+  await page.getByLabel('Lifetime of a gateway token').selectOption('300');
+  await page.getByRole('button', { name: 'Add condition' }).click();
+  await page.getByLabel('Claim 2').fill('sub');
+  await page.getByLabel('Value 2').fill('system:serviceaccount:agents:review');
+  await page.getByText('end within a second').waitFor();
+  await visitor.checkPage('trust-rules-edit');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('row', { name: /agents.*Support bot/ }).waitFor();
+  expect((await call('GET', `/v1/trust-rules/${rule.id}`)).body.rule).toMatchObject({
+    name: 'agents',
+    keyLifetimeSeconds: 300,
+    keySource: 'upload',
+    conditions: [
+      { claim: 'sub', values: ['system:serviceaccount:agents:triage', 'system:serviceaccount:agents:review'] },
+    ],
+  });
+  await page.getByRole('button', { name: 'Delete agents' }).click();
   await page.getByText('end within a second').waitFor();
   await page.getByRole('button', { name: 'Delete trust rule' }).click();
   await page.getByText('No trust rules yet').waitFor();

@@ -117,8 +117,17 @@ export function describeCountersContract(name: string, subject: () => CountersUn
       // A raised and a lowered limit of the tool count the same window.
       expect(await outcomes(2, ask({ toolRate: { ...toolRate, rpm: 3 } }))).toEqual(['admitted', 'tool_rpm']);
       expect(await outcomes(1, ask({ toolRate: { ...toolRate, rpm: 1 } }))).toEqual(['tool_rpm']);
-      await subject().advance(61_000);
-      expect(await outcomes(2, ask({ toolRate: { ...toolRate, rpm: 1 } }))).toEqual(['admitted', 'tool_rpm']);
+    });
+
+    test('tool: a request leaves its minute', async () => {
+      const short = await subject().open({ minute: 40, day: DAY_MS });
+      const request = ask({ toolRate: { pattern: 'delete_*', rpm: 1 } });
+      for (let round = 0; round < 3; round++) {
+        const answers = await Promise.all([admit(short, request), admit(short, request)]);
+        expect(answers.map(({ outcome }) => outcome)).toEqual(['admitted', 'tool_rpm']);
+        await subject().advance(41);
+      }
+      await short.close();
     });
 
     test('tool: a budget that is spent rejects the call and leaves the minute of the tool', async () => {

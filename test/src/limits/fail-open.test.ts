@@ -202,6 +202,8 @@ describe('counters, fail-open', () => {
     while (proxy.blackholeOnText !== null) {
       await counters.close();
       counters = await openCounters(proxy.port);
+      // A busy machine may need longer than the timeout to connect: closed earlier, no connection would ever ask.
+      await until(() => proxy.blackholeOnText === null || counters.isEnforcing);
     }
     await until(async () => (await admit(counters, createRequest())).outcome === 'unchecked');
     await until(() => counters.isEnforcing);

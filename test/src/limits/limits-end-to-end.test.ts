@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RedisServer } from '../fixtures/redis-server.js';
 import { Stack, type Tenant, waitForCondition } from '../fixtures/stack.js';
 
+const DAY_MS = 86_400_000;
 /** List price of an input token of gpt-4o, nano-dollars. */
 const TOKEN_NANOS = 2_500;
 
@@ -80,10 +81,14 @@ interface CallResponse {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-async function call(url: string, token: string, user: string, tokens = 1): Promise<CallResponse> {
+async function call(url: string, token: string, user: string, tokens = 1, tags = ''): Promise<CallResponse> {
   const { statusCode, headers, body } = await send(`${url}/v1/proxy/openai/v1/chat/completions`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    headers: {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      ...(tags === '' ? {} : { 'x-gateway-tag': tags }),
+    },
     body: JSON.stringify({ model: 'gpt-4o', messages: [], user, tokens }),
     dispatcher: connections,
   });
@@ -186,6 +191,64 @@ test('budget: a project budget covers its agents on both data planes, and the re
     async () => (await call(urls[1]!, second.token, 'org', 1)).status === 200,
     'that budget is gone, too',
   );
+});
+
+test('budget rows: the 429 names the row and when it frees, an audited row shows itself only, /v1/self and the ledger agree', async () => {
+  const { id, token } = await createAgent({
+    rpmLimit: 1_000,
+    budgets: [
+      { window: 'day', cents: 1, tag: 'customer=acme' },
+      { window: 'total', cents: 4, models: ['gpt-4*'] },
+      { window: 'week', cents: 1, mode: 'audit' },
+      { window: 'week', cents: 0, models: ['o3*'] },
+    ],
+  });
+  const rows = async () => (await tenant.call('GET', `/v1/agents/${id}`)).body.agent.budgets;
+  const [day, total, audit] = await rows();
+  const cent = 10_000_000 / TOKEN_NANOS;
+  const midnight = Math.floor(Date.now() / DAY_MS) * 86_400 + 86_400;
+  const passedTokens = { day: 0, total: 0 };
+  const pass = async (url: string, tokens: number, tags: string): Promise<CallResponse> => {
+    const response = await call(url, token, 'rows', tokens, tags);
+    if (response.status !== 200) return response;
+    passedTokens.total += tokens;
+    if (tags === 'customer=acme') passedTokens.day += tokens;
+    return response;
+  };
+  const untilRejected = async (url: string, tokens: number, tags: string): Promise<CallResponse> => {
+    for (;;) {
+      const response = await pass(url, tokens, tags);
+      if (response.status !== 200) return response;
+    }
+  };
+  expect((await pass(urls[0]!, cent, 'customer=acme')).headers['x-gateway-would-reject']).toBeUndefined();
+  const ofDay = await untilRejected(urls[1]!, 1, 'customer=acme');
+  expect(ofDay.body).toMatchObject({
+    limitType: 'budget',
+    scope: 'agent',
+    window: 'day',
+    budgetId: day.id,
+    tag: 'customer=acme',
+    budgetCents: 1,
+  });
+  expect([midnight, midnight + 86_400]).toContain(ofDay.body.resetAt);
+  expect([ofDay.headers['x-should-retry'], ofDay.headers['retry-after']]).toEqual(['false', undefined]);
+  for (const tags of ['', 'customer=b', 'customer=acme2,feature=acme']) {
+    const passed = await pass(urls[1]!, cent / 2, tags);
+    expect([passed.status, passed.headers['x-gateway-would-reject']]).toEqual([200, `budget:${audit.id}`]);
+  }
+  const ofAll = await untilRejected(urls[0]!, cent / 2, '');
+  expect(ofAll.body).toMatchObject({ window: 'total', budgetId: total.id, models: ['gpt-4*'], budgetCents: 4 });
+  expect(ofAll.body.resetAt ?? null).toBeNull();
+  const { body } = await send(`${urls[1]}/v1/self`, { headers: { authorization: `Bearer ${token}` } });
+  const self = (await body.json()) as { budgets: { window: string }[] };
+  expect(self.budgets.map(({ window }) => window)).toEqual(['day', 'total', 'week', 'week']);
+  const cents = (tokens: number): number => Math.round((tokens * TOKEN_NANOS) / 10_000_000);
+  const spent = async () => (await rows()).map((row: { spentCents: number }) => row.spentCents);
+  const { day: ofTag, total: ofModel } = passedTokens;
+  await expect.poll(spent, { timeout: 30_000 }).toEqual([cents(ofTag), cents(ofModel), cents(ofModel), 0]);
+  for (const tags of ['customer', 'Customer=a', 'customer=', 'a=1,b=2,c=3,d=4,e=5', 'a=1,a=2'])
+    expect((await call(urls[0]!, token, 'rows', 1, tags)).status).toBe(400);
 });
 
 test('limits: a raised limit applies to the running window', async () => {

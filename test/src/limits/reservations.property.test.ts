@@ -1,15 +1,16 @@
 /**
  * Reservations of hard budgets over three writers on one store: calls are admitted and settled while replies are in
  * flight, reservations grow, replies are lost, writers are killed, leases expire, and a day, a week and a month end
- * meanwhile.
+ * meanwhile. Also in random trees of runs, where a call counts in its run and in all runs above it.
  *
- *   never more    admitted than fits beside spend and the reservations of live writers
+ *   never more    admitted than fits beside spend and the reservations of live writers; no budget books more than its limit
  *   never less    than that: no call is rejected that fits beside spend and reservations whose lease still runs
  */
 
 import { AdmissionBatch } from '@acg/dataplane/counters/redis/admission-batch';
 import { RESERVATION_LEASE_MS } from '@acg/dataplane/counters/redis/script/admit-script';
 import { SpendCounters } from '@acg/dataplane/counters/redis/spend-counters';
+import type { AgentLimits } from '@acg/dataplane/limits/agent-limits';
 import type { BudgetRow } from '@acg/dataplane/limits/budget-row';
 import { createTestBudget, createTestLimits } from '@acg/dataplane/limits/testing/agent-limits-fixture';
 import fc from 'fast-check';
@@ -24,22 +25,67 @@ const RENEW_INTERVAL_MS = RESERVATION_LEASE_MS / 3;
 /** No reply takes longer: the store would count as unavailable. */
 const MAX_ANSWER_MS = 50;
 
-/** The hard rows of each setup. The plain monthly one comes with the agent. */
-const SETUPS: readonly (readonly [name: string, monthly: number | null, rows: readonly RowSetup[]])[] = [
-  ['the plain monthly budget', 100, []],
-  ['a day', null, [['day', 100]]],
-  ['all time', null, [['total', 160]]],
+type RowSetup = readonly [window: 'day' | 'week' | 'total', limitNanos: number];
+
+/** A run: its budget, and which of the runs before it is its parent; none for the first run. */
+interface RunNode {
+  readonly limitNanos: number;
+  readonly parent: number;
+}
+
+/** Runs as deep as the API allows. */
+const DEPTH_MAX = 4;
+const runTree = fc.array(fc.record({ limitNanos: fc.integer({ min: 20, max: 200 }), parent: fc.nat(99) }), {
+  minLength: 1,
+  maxLength: 9,
+});
+
+type CreateLimits = (agentId: string, tree: readonly RunNode[]) => readonly AgentLimits[];
+
+/** `monthly`: the agent's plain monthly budget. */
+const createLimits = (agentId: string, monthly: number | null, rows: readonly BudgetRow[]): AgentLimits =>
+  createTestLimits({ agentId, budgetNanos: monthly, hardBudget: true, rpmLimit: 1e6, rpdLimit: 1e6, budgets: rows });
+
+/** One kind of calls, which counts in hard rows of these windows. */
+const ofAgent =
+  (monthly: number | null, setup: readonly RowSetup[]): CreateLimits =>
+  (agentId) => [
+    createLimits(agentId, monthly, [
+      ...setup.map(([window, limitNanos]) =>
+        createTestBudget({ id: `${agentId}-${window}`, window, limitNanos, mode: 'hard' }),
+      ),
+      createTestBudget({ id: `${agentId}-soft`, window: 'week', limitNanos: 1e9 }),
+      createTestBudget({ id: `${agentId}-audit`, window: 'day', limitNanos: 1, mode: 'audit' }),
+    ]),
+  ];
+
+/** Calls of each run: they count in the run, in all runs above it, and in the agent's month. */
+const ofRuns: CreateLimits = (agentId, tree) => {
+  const paths: BudgetRow[][] = [];
+  tree.forEach(({ limitNanos, parent }, i) => {
+    const above = i === 0 ? [] : paths[parent % i]!;
+    const id = `${agentId}-run-${i}`;
+    const keptUntilSec = WINDOWS_END_MS / 1000 + 86_400;
+    const run = { id, scope: 'run', scopeId: id, window: 'total', mode: 'hard', limitNanos, keptUntilSec } as const;
+    paths.push([...above.slice(0, DEPTH_MAX - 1), createTestBudget(run)]);
+  });
+  return paths.map((rows) => createLimits(agentId, 300, rows));
+};
+
+const SETUPS: readonly (readonly [name: string, create: CreateLimits])[] = [
+  ['the plain monthly budget', ofAgent(100, [])],
+  ['a day', ofAgent(null, [['day', 100]])],
+  ['all time', ofAgent(null, [['total', 160]])],
   [
     'day, week, month and all time together',
-    150,
-    [
+    ofAgent(150, [
       ['day', 100],
       ['week', 120],
       ['total', 300],
-    ],
+    ]),
   ],
+  ['a tree of runs', ofRuns],
 ];
-type RowSetup = readonly [window: 'day' | 'week' | 'total', limitNanos: number];
 
 let server: RedisServer;
 beforeAll(async () => {
@@ -49,12 +95,14 @@ afterAll(() => server.stop());
 
 interface Reservation {
   nanos: number;
+  readonly limits: AgentLimits;
   /** When the call was admitted, Unix seconds; its windows have the reservation. */
   readonly admittedAtSec: number;
   /** The reply has arrived. */
   isKnown: boolean;
 }
 
+const isHard = ({ mode }: BudgetRow): boolean => mode === 'hard';
 const windowOf = (row: BudgetRow, unixSec: number): string => row.windowsAt(unixSec)[0]!.name;
 let names = 0;
 
@@ -69,7 +117,9 @@ class Writer {
   readonly reportedAtMs = new Map<string, number>();
 
   reservedNanos(row: BudgetRow, window: string): number {
-    const inWindow = this.reservations.filter(({ admittedAtSec }) => windowOf(row, admittedAtSec) === window);
+    const inWindow = this.reservations.filter(
+      ({ limits, admittedAtSec }) => limits.budgets.includes(row) && windowOf(row, admittedAtSec) === window,
+    );
     return inWindow.reduce((sum, { nanos }) => sum + nanos, 0);
   }
 }
@@ -78,7 +128,12 @@ const writer = fc.nat(WRITERS - 1);
 const step = fc.oneof(
   {
     weight: 8,
-    arbitrary: fc.record({ do: fc.constant('admit' as const), writer, nanos: fc.integer({ min: 1, max: 60 }) }),
+    arbitrary: fc.record({
+      do: fc.constant('admit' as const),
+      writer,
+      run: fc.nat(99),
+      nanos: fc.integer({ min: 1, max: 60 }),
+    }),
   },
   { weight: 6, arbitrary: fc.record({ do: fc.constant('answer' as const), writer }) },
   {
@@ -98,7 +153,7 @@ const step = fc.oneof(
       do: fc.constant('settle' as const),
       writer,
       nth: fc.nat(9),
-      share: fc.double({ min: 0, max: 0.4, noNaN: true }),
+      share: fc.double({ min: 0, max: 1, noNaN: true }),
     }),
   },
   {
@@ -114,25 +169,13 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('kill' as const), writer }) },
 );
 
-test.each(SETUPS)('reservations: three writers on one store, any interleaving: %s', async (_name, monthly, setup) => {
+const schedule = fc.array(step, { minLength: 1, maxLength: 60, size: 'max' });
+
+test.each(SETUPS)('reservations: three writers on one store, any interleaving: %s', async (_name, create) => {
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 60, size: 'max' }), async (steps) => {
-      const agentId = `holds-${names++}`;
-      const limits = createTestLimits({
-        agentId,
-        budgetNanos: monthly,
-        hardBudget: true,
-        rpmLimit: 1e6,
-        rpdLimit: 1e6,
-        budgets: [
-          ...setup.map(([window, limitNanos]) =>
-            createTestBudget({ id: `${agentId}-${window}`, window, limitNanos, mode: 'hard' }),
-          ),
-          createTestBudget({ id: `${agentId}-soft`, window: 'week', limitNanos: 1e9 }),
-          createTestBudget({ id: `${agentId}-audit`, window: 'day', limitNanos: 1, mode: 'audit' }),
-        ],
-      });
-      const hardRows = limits.checkedBudgets.filter(({ mode }) => mode === 'hard');
+    fc.asyncProperty(runTree, schedule, async (tree, steps) => {
+      const limitsOfRuns = create(`holds-${names++}`, tree);
+      const hardRows = [...new Set(limitsOfRuns.flatMap(({ checkedBudgets }) => checkedBudgets.filter(isHard)))];
       const writers = Array.from({ length: WRITERS }, () => new Writer());
       const dead: Writer[] = [];
       /** By row and window. */
@@ -153,10 +196,10 @@ test.each(SETUPS)('reservations: three writers on one store, any interleaving: %
         return reply;
       };
       const counterAt = (by: Writer, row: BudgetRow, unixSec: number) =>
-        by.spendCounters.getOrCreate(limits.orgId, row.name, row.windowsAt(unixSec)[0]!);
-      const report = (by: Writer, unixSec: number) =>
+        by.spendCounters.getOrCreate(limitsOfRuns[0]!.orgId, row.name, row.windowsAt(unixSec)[0]!);
+      const report = (by: Writer, rows: readonly BudgetRow[], unixSec: number) =>
         run(by, (batch) => {
-          for (const row of limits.checkedBudgets) batch.report(counterAt(by, row, unixSec));
+          for (const row of rows) batch.report(counterAt(by, row, unixSec));
         });
       /** What counts in a row at an instant beside `nanos`, and what dead writers may still hold in it. */
       const taken = (row: BudgetRow, unixSec: number, nanos: number) => {
@@ -172,7 +215,8 @@ test.each(SETUPS)('reservations: three writers on one store, any interleaving: %
         }
         return { fits: sum <= row.limitNanos, fitsBesideLeased: sum + leased <= row.limitNanos };
       };
-      const takenInAll = (unixSec: number, nanos: number) => hardRows.map((row) => taken(row, unixSec, nanos));
+      const takenInAll = ({ checkedBudgets }: AgentLimits, unixSec: number, nanos: number) =>
+        checkedBudgets.filter(isHard).map((row) => taken(row, unixSec, nanos));
       const expectVerdict = (admitted: number, rows: ReturnType<typeof takenInAll>): void => {
         if (!rows.every(({ fits }) => fits)) expect(admitted).toBe(0);
         if (rows.every(({ fitsBesideLeased }) => fitsBesideLeased)) expect(admitted).toBe(1);
@@ -183,8 +227,9 @@ test.each(SETUPS)('reservations: three writers on one store, any interleaving: %
         switch (one.do) {
           case 'admit': {
             const by = writers[one.writer]!;
-            const call: Reservation = { nanos: one.nanos, admittedAtSec: nowSec, isKnown: false };
-            const before = takenInAll(nowSec, one.nanos);
+            const limits = limitsOfRuns[one.run % limitsOfRuns.length]!;
+            const call: Reservation = { nanos: one.nanos, limits, admittedAtSec: nowSec, isKnown: false };
+            const before = takenInAll(limits, nowSec, one.nanos);
             const reply = await run(by, (batch) =>
               batch.admit(limits, 'openai', one.nanos, () => {
                 call.isKnown = true;
@@ -200,10 +245,11 @@ test.each(SETUPS)('reservations: three writers on one store, any interleaving: %
             const known = by.reservations.filter(({ isKnown }) => isKnown);
             const call = known[one.nth % Math.max(1, known.length)];
             if (call === undefined) break;
-            const before = takenInAll(call.admittedAtSec, one.nanos);
-            const growth: Reservation = { nanos: one.nanos, admittedAtSec: call.admittedAtSec, isKnown: false };
+            const { limits, admittedAtSec } = call;
+            const before = takenInAll(limits, admittedAtSec, one.nanos);
+            const growth: Reservation = { nanos: one.nanos, limits, admittedAtSec, isKnown: false };
             const reply = await run(by, (batch) =>
-              batch.grow(limits, call.admittedAtSec, one.nanos, () => {
+              batch.grow(limits, admittedAtSec, one.nanos, () => {
                 growth.isKnown = true;
               }),
             );
@@ -237,14 +283,16 @@ test.each(SETUPS)('reservations: three writers on one store, any interleaving: %
             if (call === undefined) break;
             by.reservations.splice(by.reservations.indexOf(call), 1);
             const cost = Math.floor(call.nanos * one.share);
-            for (const row of limits.checkedBudgets) {
+            for (const row of call.limits.checkedBudgets) {
               const counter = counterAt(by, row, call.admittedAtSec);
               if (cost > 0) counter.addSpend(cost);
-              if (row.mode === 'hard') counter.release(call.nanos);
+              if (isHard(row)) counter.release(call.nanos);
               const at = `${row.name} ${windowOf(row, call.admittedAtSec)}`;
-              spent.set(at, (spent.get(at) ?? 0) + cost);
+              const sum = (spent.get(at) ?? 0) + cost;
+              spent.set(at, sum);
+              if (isHard(row)) expect(sum).toBeLessThanOrEqual(row.limitNanos);
             }
-            await report(by, call.admittedAtSec);
+            await report(by, call.limits.checkedBudgets, call.admittedAtSec);
             break;
           }
           case 'time':
@@ -258,7 +306,7 @@ test.each(SETUPS)('reservations: three writers on one store, any interleaving: %
                   ({ key, reservedNanos }) =>
                     reservedNanos > 0 && nowMs - (by.reportedAtMs.get(key) ?? 0) >= RENEW_INTERVAL_MS,
                 );
-                if (isDue) await report(by, atMs / 1000);
+                if (isDue) await report(by, hardRows, atMs / 1000);
               }
             }
             break;

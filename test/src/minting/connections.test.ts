@@ -250,7 +250,10 @@ test('consent that lacks a scope, and a person who does not agree, connect nothi
   expect((await finish(agree(first.body.url), first.cookie)).body.error).toContain('lacks a scope');
   const second = await begin(id);
   const denied = await finish(agree(second.body.url), second.cookie, owner, { error: 'access_denied' });
-  expect([denied.status, denied.body.error]).toEqual([400, 'the provider did not connect the account: access_denied']);
+  expect([denied.status, denied.body.error]).toEqual([
+    400,
+    'consent was declined at the provider (access_denied): connect again to give it',
+  ]);
 });
 
 test('refresh tokens that rotate are stored before their access token is used', async () => {

@@ -11,6 +11,8 @@ const STATISTICS_REASON = 'how providers were doing';
 /** Reasons why rows of these tables give no access and send nothing once everything in `SUSPENDABLE` is suspended. */
 const EXEMPT_TABLES: Readonly<Record<string, string>> = {
   agents: 'an agent is called with a gateway token, and calls with an account: both are suspended',
+  alert_rules: 'facts about usage; webhooks and mails that would carry their events are suspended',
+  alerts: 'facts about usage, which nobody acts by',
   archive_days: LEDGER_REASON,
   audit_entries: 'the record of what was done',
   billing_accounts: 'an admin key with which only the gateway reads reports; no call of an agent can use it',
@@ -53,6 +55,8 @@ const EXEMPT_TABLES: Readonly<Record<string, string>> = {
   usage_records: LEDGER_REASON,
   usage_tag_values: LEDGER_REASON,
   usage_tags: LEDGER_REASON,
+  usage_tags_daily: LEDGER_REASON,
+  usage_tags_late: LEDGER_REASON,
   webhook_deliveries: 'go with their endpoint',
   webhook_previous_secrets: 'goes with its endpoint',
 };

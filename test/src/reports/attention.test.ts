@@ -163,6 +163,10 @@ test('attention: at most five of a kind, with the total; another organization se
   // Creates items of every kind; otherwise the empty response of the other organization would prove nothing.
   await sql`update agents set budget_cents_monthly = 1 where org_id = ${owner.orgId} and name = 'Over'`;
   await sql`update api_keys set created_at = now() - interval '25 hours' where org_id = ${owner.orgId} and name = 'new'`;
+  await sql`
+    insert into minted_credentials (id, org_id, account_id, failure, failed_at)
+    select gen_random_uuid(), org_id, id, 'invalid_grant', now() from provider_accounts
+     where org_id = ${owner.orgId} limit 1`;
   expect((await fetchAttention()).map(({ kind }) => kind)).toEqual(
     ATTENTION_KINDS.filter((kind) => kind !== 'sensitive_call'),
   );

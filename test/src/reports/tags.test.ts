@@ -1,9 +1,11 @@
 /** Tags, runs and audit mode in reports, logs and exports, which also carry current names. */
+import { TagDailyRollups } from '@acg/controlplane/ledger/tag-daily-rollups';
 import { expect, test } from 'vitest';
 import { useControlPlane } from '../fixtures/control-plane.js';
 import { createIngest, newId, usageRecord } from '../ledger/usage-fixture.js';
 
 const plane = useControlPlane();
+const DAY_MS = 86_400_000;
 
 test('reports by tag, filters of calls, and exports with tags and names', async () => {
   const admin = await plane().createMember('admin');
@@ -59,4 +61,94 @@ test('reports by tag, filters of calls, and exports with tags and names', async 
     keyName: 'prod',
   });
   expect(exported.filter((log: { wouldReject: string | null }) => log.wouldReject === 'rpm')).toHaveLength(1);
+});
+
+test('reports by tag are the same before and after days are rolled up, and with late bookings between', async () => {
+  const admin = await plane().createMember('admin');
+  const { sql } = plane().database;
+  const job = () => new TagDailyRollups(sql).rollUpFinishedAndLateDays(Date.now());
+  const agents: { projectId: string; agentId: string }[] = [];
+  for (const name of ['A', 'B']) {
+    const projectId = (await admin.call('POST', '/v1/projects', { name })).body.project.id;
+    for (const bot of ['1', '2'])
+      agents.push({
+        projectId,
+        agentId: (await admin.call('POST', '/v1/agents', { projectId, name: bot })).body.agent.id,
+      });
+  }
+  const { report } = createIngest(sql);
+  const booked: { projectId: string; agentId: string; value: string; day: string; cents: number }[] = [];
+  let seed = 1;
+  const random = (below: number): number => {
+    seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((seed / 2 ** 32) * below);
+  };
+  const book = async (calls: number) => {
+    const records = Array.from({ length: calls }, () => {
+      const agent = agents[random(agents.length)]!;
+      const startedAtMs = Date.now() - random(5) * DAY_MS;
+      const day = new Date(startedAtMs).toISOString().slice(0, 10);
+      const [value, cents] = [`c${random(6)}`, 1 + random(9)];
+      booked.push({ ...agent, value, day, cents });
+      const tags = `feature=x,customer=${value}`;
+      return usageRecord({
+        orgId: admin.orgId,
+        keyId: newId(),
+        tags,
+        costNanos: cents * 1e7,
+        day,
+        startedAtMs,
+        ...agent,
+      });
+    });
+    await report({ dataPlaneId: 'dp', records });
+  };
+  const expectReportsRight = async () => {
+    const [first] = agents;
+    for (const [query, matches] of [
+      ['', () => true],
+      [`&projectId=${first!.projectId}`, ({ projectId }) => projectId === first!.projectId],
+      [`&agentId=${first!.agentId}`, ({ agentId }) => agentId === first!.agentId],
+    ] as readonly (readonly [string, (call: (typeof booked)[number]) => boolean])[]) {
+      const of = booked.filter(matches);
+      const sumBy = (key: (call: (typeof booked)[number]) => string) => {
+        const sums: Record<string, number> = {};
+        for (const call of of) sums[key(call)] = (sums[key(call)] ?? 0) + call.cents;
+        return sums;
+      };
+      const { rows } = (await admin.call('GET', `/v1/usage/breakdown?by=tag:customer&period=7d&limit=50${query}`)).body;
+      expect(
+        Object.fromEntries(rows.map((row: { value: string; costCents: number }) => [row.value, row.costCents])),
+      ).toEqual(sumBy(({ value }) => value));
+      const { groups } = (await admin.call('GET', `/v1/usage/timeseries?groupBy=tag:customer&period=7d${query}`)).body;
+      const byDay: Record<string, number> = {};
+      for (const { value, timeseries } of groups)
+        for (const { bucket, costCents } of timeseries)
+          if (costCents > 0) byDay[`${bucket.slice(0, 10)} ${value}`] = costCents;
+      expect(byDay).toEqual(sumBy(({ day, value }) => `${day} ${value}`));
+    }
+  };
+  const unequalDays = async () =>
+    (
+      await sql`
+        select day, key, value, sum(cost) from (
+          select day, key, value, cost_nanos as cost from usage_tags where org_id = ${admin.orgId} and day < current_date
+          union all
+          select day, key, value, -cost_nanos from usage_tags_daily where org_id = ${admin.orgId}) s
+         group by 1, 2, 3 having sum(cost) <> 0`
+    ).length;
+  await book(200);
+  await expectReportsRight();
+  await job();
+  expect(await unequalDays()).toBe(0);
+  await expectReportsRight();
+  await book(100); // late for all days but today
+  expect(await unequalDays()).toBeGreaterThan(0);
+  await expectReportsRight();
+  await Promise.all([job(), job(), book(50)]);
+  await expectReportsRight();
+  await job();
+  expect(await unequalDays()).toBe(0);
+  expect(await sql`select from usage_tags_late where org_id = ${admin.orgId}`).toHaveLength(0);
+  await expectReportsRight();
 });

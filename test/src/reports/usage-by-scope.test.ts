@@ -396,3 +396,31 @@ test('usage of a scope: calls from before statuses were counted are of no status
     ['500', 1],
   ]);
 });
+
+test('usage of one key, also after its revocation, is what a recount of its records gives', async () => {
+  const keyId = KEYS[0]!;
+  await plane().database.sql`
+    insert into api_keys (id, org_id, agent_id, name, key_prefix, token_hash, scope, revoked_at)
+    values (${keyId}, ${owner.orgId}, ${agents[0]!.id}, 'leaked', 'acg_0000', ${Buffer.from(keyId)}, 'agent', now())`;
+  const own = calls.filter((c) => c.keyId === keyId && c.startedAtMs! >= startOfUtcDay(now) - 6 * DAY);
+  const days = `start=${day(6)}&end=${day(0)}&keyId=${keyId}`;
+  const byAgent = await fetchReport(`breakdown?${days}&by=agent`);
+  expect(byAgent.totals).toEqual(expectedSums(own));
+  expect(byAgent.rows.map(({ value }: { value: string }) => value)).toEqual(
+    expectedGroups('agent', { own, refused: [] }).map(([value]) => value),
+  );
+  const series = await fetchReport(`timeseries?${days}&interval=day`);
+  expect(sum(series.timeseries as { requests: number }[], ({ requests }) => requests)).toBe(own.length);
+  expect(sum(series.timeseries as { rejectedRequests: number }[], (point) => point.rejectedRequests)).toBe(0);
+  for (const [path, group] of [
+    ['breakdown', 'by=reason'],
+    ['timeseries', 'groupBy=tag:customer'],
+  ])
+    expect(await owner.call('GET', `/v1/usage/${path}?${days}&${group}`)).toMatchObject({ status: 400 });
+  const other = await plane().createMember('owner');
+  expect(await other.call('GET', `/v1/usage/breakdown?${days}&by=agent`)).toMatchObject({ status: 404 });
+  expect(await other.call('GET', `/v1/api-keys/${keyId}`)).toMatchObject({ status: 404 });
+  const { key } = (await owner.call('GET', `/v1/api-keys/${keyId}`)).body;
+  expect([key.name, key.status, Date.parse(key.revokedAt) > 0]).toEqual(['leaked', 'revoked', true]);
+  expect((await owner.call('GET', '/v1/api-keys?search=leaked')).body.total).toBe(0);
+});

@@ -21,23 +21,37 @@ interface CredentialInput extends SecretSource {
   readonly fields: readonly (readonly [string, string])[];
 }
 
+/** Fields of a stored credential, and of the ways in which the gateway obtains one itself. */
+interface CredentialForms {
+  readonly credentialFields: readonly CredentialField[];
+  readonly methods: readonly { readonly name: string; readonly fields: readonly CredentialField[] }[];
+}
+
+/** Member of the credentials that names the method; absent: the credential is stored. */
+const METHOD = 'method';
+
 /** Returns the credential fields of a built-in or custom provider. */
-export async function fetchCredentialFields(client: Client, providerSlug: string): Promise<readonly CredentialField[]> {
+export async function fetchCredentialForms(client: Client, providerSlug: string): Promise<CredentialForms> {
   const providers = await fetchAllRows(client, 'GET /v1/custom-providers', 'providers');
   const found = providers.find(({ slug }) => slug === providerSlug);
-  if (found !== undefined) return found.credentialFields;
+  if (found !== undefined) return found;
   throw notFoundError('provider', providerSlug, 'acg providers ls');
 }
 
 export async function readProviderCredentials(
   run: Invocation,
-  fields: readonly CredentialField[],
+  forms: CredentialForms,
   given: CredentialInput,
 ): Promise<Record<string, unknown>> {
-  const secret = await readSecret(run.terminal, given);
-  const credentials = {
-    ...checkPlainFields(fields, given.fields),
-    ...(secret === null ? {} : parseSecretFields(fields, secret)),
+  const text = await readSecret(run.terminal, given);
+  const json = text === null ? null : parseJson(text);
+  const method = chooseMethod(forms, json?.[METHOD] ?? given.fields.find(([name]) => name === METHOD)?.[1]);
+  const fields = method?.fields ?? forms.credentialFields;
+  const pairs = given.fields.filter(([name]) => name !== METHOD);
+  const credentials: Record<string, unknown> = {
+    ...(method === null ? {} : { [METHOD]: method.name }),
+    ...checkPlainFields(fields, pairs),
+    ...(text === null ? {} : (json ?? toFirstSecret(fields, text))),
   };
   for (const { name, label, required, secret: hidden, placeholder } of fields) {
     if (!required || Object.hasOwn(credentials, name)) continue;
@@ -66,15 +80,26 @@ function checkPlainFields(
   return Object.fromEntries(pairs);
 }
 
-/** A plain secret fills the first secret field; a JSON object sets all fields. */
-function parseSecretFields(fields: readonly CredentialField[], text: string): Record<string, unknown> {
-  if (text.trimStart().startsWith('{')) {
-    try {
-      return JSON.parse(text) as Record<string, unknown>;
-    } catch {
-      throw usage('the credentials start like JSON but cannot be parsed'); // the parser's message would quote them
-    }
+/** Null: the credential is stored. A provider without stored credentials has a method always. */
+function chooseMethod({ credentialFields, methods }: CredentialForms, name: unknown) {
+  if (name === undefined) return credentialFields.length === 0 ? (methods[0] ?? null) : null;
+  const method = methods.find((one) => one.name === name);
+  if (method !== undefined) return method;
+  if (methods.length === 0) throw usage('this provider takes a stored credential only');
+  throw usage(`method must be one of ${methods.map((one) => one.name).join(', ')}`);
+}
+
+/** A JSON object sets all fields; null: the text is a plain secret. */
+function parseJson(text: string): Record<string, unknown> | null {
+  if (!text.trimStart().startsWith('{')) return null;
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch {
+    throw usage('the credentials start like JSON but cannot be parsed'); // the parser's message would quote them
   }
+}
+
+function toFirstSecret(fields: readonly CredentialField[], text: string): Record<string, unknown> {
   const first = fields.find(({ secret }) => secret);
   if (first === undefined) throw usage('this provider takes no key');
   return { [first.name]: text };

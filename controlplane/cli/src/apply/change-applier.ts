@@ -51,6 +51,10 @@ export class ChangeApplier {
     }
     if (change.type === 'sharedCredential') return this.#createSharedCredential(change.credential);
     if (change.type === 'account') return this.#createAccount(change.agent, change.account);
+    if (change.type === 'trustRule') {
+      await this.#post('/v1/trust-rules', { agentId: this.#agents.get(agentKey(change.agent))!, ...change.fields });
+      return;
+    }
     if (change.type === 'agent') {
       const projectId = this.#projects.get(change.project)!;
       const { agent } = await this.#post<{ agent: { id: string } }>('/v1/agents', { projectId, ...change.fields });
@@ -72,10 +76,10 @@ export class ChangeApplier {
       if (status === 'paused') await this.#update('webhook', endpoint.id, { status });
       return;
     }
-    const { budgetCentsMonthly, ...rest } = fields;
-    const { project } = await this.#post<{ project: { id: string } }>('/v1/projects', rest);
+    const { name: _name, ...rest } = fields;
+    const { project } = await this.#post<{ project: { id: string } }>('/v1/projects', { name });
     this.#projects.set(name, project.id);
-    if (budgetCentsMonthly != null) await this.#update('project', project.id, { budgetCentsMonthly });
+    if (Object.keys(rest).length > 0) await this.#update('project', project.id, rest);
   }
 
   async #createAccount(
@@ -135,6 +139,7 @@ const PATHS: Readonly<Record<RowType, string>> = {
   account: '/v1/providers/accounts',
   customProvider: '/v1/custom-providers',
   webhook: '/v1/webhooks',
+  trustRule: '/v1/trust-rules',
 };
 
 const agentKey = ({ project, agent }: AgentPath): string => JSON.stringify([project, agent]);

@@ -5,6 +5,7 @@
  */
 import { AGENT_LIMITS } from '@acg/base/limit-definitions';
 import { usage } from '../terminal/cli-error.js';
+import { assertBudgetsConsistent } from './budget-fields.js';
 
 /** A credential field: the name of an environment variable, or the value for fields that are not secret. */
 export type CredentialSource = string | { readonly env: string };
@@ -24,9 +25,8 @@ export interface AgentSpec extends Fields {
   readonly status?: 'active' | 'paused' | 'revoked';
   readonly accounts?: readonly AccountSpec[];
 }
-export interface ProjectSpec {
+export interface ProjectSpec extends Fields {
   readonly name: string;
-  readonly budgetCentsMonthly?: number | null;
   readonly agents?: readonly AgentSpec[];
 }
 export interface SharedCredentialSpec {
@@ -44,23 +44,35 @@ interface WebhookSpec {
   readonly events?: readonly string[];
   readonly status?: 'active' | 'paused';
 }
+export interface TrustRuleSpec extends Fields {
+  readonly name: string;
+  readonly project: string;
+  /** Name of an agent of the project. */
+  readonly agent: string;
+  readonly issuer: string;
+}
 export interface ConfigDocument {
-  readonly organization?: { readonly budgetCentsMonthly?: number | null };
+  readonly organization?: Fields;
   readonly sharedCredentials?: readonly SharedCredentialSpec[];
   readonly customProviders?: readonly CustomProviderSpec[];
   readonly projects?: readonly ProjectSpec[];
   readonly webhooks?: readonly WebhookSpec[];
+  readonly trustRules?: readonly TrustRuleSpec[];
 }
 /** Values that are sent to the API unchanged. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 export const DOCUMENT_VERSION = 1;
+/** Fields of a project and of the organization. */
+export const PARENT_FIELDS = ['budgetCentsMonthly', 'budgets', 'agentDefaults'] as const;
 /** Fields of an agent that PATCH accepts. */
 export const AGENT_FIELDS = [
   'description',
   ...AGENT_LIMITS.map(({ field }) => field),
   'usageThresholds',
   'budgetMode',
+  'budgets',
+  'auditLimits',
   'holdMaxOutputTokens',
   'onStoreLoss',
   'policy',
@@ -76,6 +88,9 @@ export const CUSTOM_PROVIDER_FIELDS = [
   'definition',
 ] as const;
 
+/** Fields of a trust rule that PATCH accepts and the API shows. */
+export const TRUST_RULE_FIELDS = ['conditions', 'keyLifetimeSeconds', 'jtiOnce'] as const;
+
 /** Validates the structure; the API validates the values. */
 export function validateDocument(value: unknown): ConfigDocument {
   const { version, ...document } = validateObject(value, 'the document', [
@@ -85,10 +100,11 @@ export function validateDocument(value: unknown): ConfigDocument {
     'sharedCredentials',
     'projects',
     'webhooks',
+    'trustRules',
   ]);
   if (version !== DOCUMENT_VERSION) throw usage(`version must be ${DOCUMENT_VERSION}: this program knows no other`);
   if (document.organization !== undefined)
-    validateObject(document.organization, 'organization', ['budgetCentsMonthly']);
+    assertBudgetsConsistent(validateObject(document.organization, 'organization', PARENT_FIELDS), 'organization');
   for (const shared of validateRows(document.sharedCredentials, 'sharedCredentials', 'name', [
     'provider',
     'project',
@@ -100,13 +116,26 @@ export function validateDocument(value: unknown): ConfigDocument {
   }
   validateRows(document.customProviders, 'customProviders', 'slug', CUSTOM_PROVIDER_FIELDS);
   validateRows(document.webhooks, 'webhooks', 'url', ['events', 'status']);
-  for (const project of validateRows(document.projects, 'projects', 'name', ['budgetCentsMonthly', 'agents'])) {
+  for (const rule of validateRows(document.trustRules, 'trustRules', 'name', [
+    'project',
+    'agent',
+    'issuer',
+    'jwks',
+    ...TRUST_RULE_FIELDS,
+  ])) {
+    for (const field of ['project', 'agent', 'issuer'])
+      if (typeof rule[field] !== 'string') throw usage(`trustRules ${String(rule.name)} has no ${field}`);
+    if (rule.conditions === undefined) throw usage(`trustRules ${String(rule.name)} has no conditions`);
+  }
+  for (const project of validateRows(document.projects, 'projects', 'name', [...PARENT_FIELDS, 'agents'])) {
     const path = `projects ${String(project.name)}`;
+    assertBudgetsConsistent(project, path);
     for (const agent of validateRows(project.agents, `${path}: agents`, 'name', [
       'status',
       'accounts',
       ...AGENT_FIELDS,
     ])) {
+      assertBudgetsConsistent(agent, `agent ${String(agent.name)}`);
       const accounts = `agent ${String(agent.name)}: accounts`;
       for (const account of validateRows(agent.accounts, accounts, 'provider', [
         'credentials',

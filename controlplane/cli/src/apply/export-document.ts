@@ -2,14 +2,19 @@
  * Writes an organization's state as a document that recreates it. Credentials are replaced by names of environment
  * variables.
  */
+import { defaultOnStoreLoss, exportedBudgetFields } from './budget-fields.js';
 import {
   AGENT_FIELDS,
   type ConfigDocument,
   CUSTOM_PROVIDER_FIELDS,
   DOCUMENT_VERSION,
   type Fields,
+  TRUST_RULE_FIELDS,
 } from './config-document.js';
 import type { OrgState } from './org-state.js';
+
+/** Those of {@link exportedBudgetFields}. */
+const BUDGET_FIELDS: readonly string[] = ['budgetCentsMonthly', 'budgetMode', 'budgets'];
 
 /** Provider slug → names of the credential fields it requires. */
 type RequiredFields = Readonly<Record<string, readonly string[]>>;
@@ -20,7 +25,7 @@ export function exportDocument(
 ): ConfigDocument & { readonly version: number } {
   return {
     version: DOCUMENT_VERSION,
-    organization: { budgetCentsMonthly: state.organization.budgetCentsMonthly },
+    organization: exportedBudgetFields(state.organization.fields),
     sharedCredentials: state.sharedCredentials.map(({ name, providerSlug: provider, projectId }) => ({
       name,
       provider,
@@ -31,16 +36,20 @@ export function exportDocument(
       slug,
       ...pickFields(fields, CUSTOM_PROVIDER_FIELDS),
     })),
-    projects: state.projects.map(({ name, budgetCentsMonthly, agents }) => ({
+    projects: state.projects.map(({ name, fields, agents }) => ({
       name,
-      budgetCentsMonthly,
+      ...exportedBudgetFields(fields),
       agents: agents.map((agent) => ({
         name: agent.name,
         status: agent.status as 'active',
         ...pickFields(
           agent.fields,
-          isDefaultOnStoreLoss(agent.fields) ? AGENT_FIELDS_WITHOUT_ON_STORE_LOSS : AGENT_FIELDS,
+          // A value that follows from the budgets is omitted. As an explicit choice it would stay when they change.
+          agent.fields.onStoreLoss === defaultOnStoreLoss(agent.fields, [fields, state.organization.fields])
+            ? PLAIN_FIELDS.filter((field) => field !== 'onStoreLoss')
+            : PLAIN_FIELDS,
         ),
+        ...exportedBudgetFields(agent.fields),
         accounts: agent.accounts.map(({ provider, allowSensitivePaths, allowOpaque, credentialId }) => ({
           provider,
           allowSensitivePaths,
@@ -51,14 +60,17 @@ export function exportDocument(
         })),
       })),
     })),
+    trustRules: state.trustRules.flatMap(({ name, agentId, issuer, fields }) => {
+      const project = state.projects.find(({ agents }) => agents.some(({ id }) => id === agentId));
+      const agent = project?.agents.find(({ id }) => id === agentId);
+      if (project === undefined || agent === undefined) return [];
+      return [{ name, project: project.name, agent: agent.name, issuer, ...pickFields(fields, TRUST_RULE_FIELDS) }];
+    }),
     webhooks: state.webhooks.map(({ url, events, status }) => ({ url, events, status: status as 'active' })),
   };
 }
 
-/** A value that follows from the budget mode is omitted. As an explicit choice it would stay when the mode changes. */
-const isDefaultOnStoreLoss = ({ budgetMode, onStoreLoss }: Fields): boolean =>
-  onStoreLoss === (budgetMode === 'hard' ? 'refuse' : 'allow');
-const AGENT_FIELDS_WITHOUT_ON_STORE_LOSS = AGENT_FIELDS.filter((field) => field !== 'onStoreLoss');
+const PLAIN_FIELDS = AGENT_FIELDS.filter((field) => !BUDGET_FIELDS.includes(field));
 
 /** Builds `{apiKey: {env: 'SUPPORT_BOT_OPENAI_API_KEY'}}`. */
 const credentialVariables = (owner: string, provider: string, fields: readonly string[]) =>

@@ -4,6 +4,13 @@ import type { Client } from '@acg/client/typed-api-client-throwing-errors';
 import { fetchAllRows } from '../api/call-api-operation.js';
 import type { Fields } from './config-document.js';
 
+export interface TrustRuleState {
+  readonly id: string;
+  readonly name: string;
+  readonly agentId: string;
+  readonly issuer: string;
+  readonly fields: Fields;
+}
 interface AccountState {
   readonly id: string;
   readonly provider: string;
@@ -23,11 +30,11 @@ export interface AgentState {
 interface ProjectState {
   readonly id: string;
   readonly name: string;
-  readonly budgetCentsMonthly: number | null;
+  readonly fields: Fields;
   readonly agents: readonly AgentState[];
 }
 export interface OrgState {
-  readonly organization: { readonly id: string; readonly slug: string; readonly budgetCentsMonthly: number | null };
+  readonly organization: { readonly id: string; readonly slug: string; readonly fields: Fields };
   /** All providers, with the fields of their credentials. */
   readonly providers: readonly {
     readonly slug: string;
@@ -51,6 +58,7 @@ export interface OrgState {
     readonly events: readonly string[];
     readonly status: string;
   }[];
+  readonly trustRules: readonly TrustRuleState[];
 }
 
 /** Maximum number of agents that are read concurrently. */
@@ -61,15 +69,17 @@ export async function fetchOrgState(client: Client): Promise<OrgState> {
   const projects = await fetchAllRows(client, 'GET /v1/projects', 'projects');
   const webhooks = await fetchAllRows(client, 'GET /v1/webhooks', 'endpoints');
   const sharedCredentials = await fetchAllRows(client, 'GET /v1/credentials', 'credentials');
+  const trustRules = await fetchAllRows(client, 'GET /v1/trust-rules', 'rules');
   const { orgId } = await client.get('/v1/me');
-  const { org: organization } = await client.get('/v1/orgs/{id}', { params: { path: { id: orgId } } });
+  const { org } = await client.get('/v1/orgs/{id}', { params: { path: { id: orgId } } });
   const accounts = await fetchAccountsByAgent(client);
   const read: ProjectState[] = [];
-  for (const { id, name, budgetCentsMonthly } of projects) {
-    read.push({ id, name, budgetCentsMonthly, agents: await fetchAgents(client, id, accounts) });
+  for (const { id, name } of projects) {
+    const { project } = await client.get('/v1/projects/{id}', { params: { path: { id } } });
+    read.push({ id, name, fields: { ...project }, agents: await fetchAgents(client, id, accounts) });
   }
   return {
-    organization,
+    organization: { id: org.id, slug: org.slug, fields: { ...org } },
     providers,
     sharedCredentials,
     customProviders: providers.flatMap(({ id, slug, builtIn, definition, ...fields }) => {
@@ -79,6 +89,7 @@ export async function fetchOrgState(client: Client): Promise<OrgState> {
     }),
     projects: read,
     webhooks,
+    trustRules: trustRules.map(({ id, name, agentId, issuer, ...fields }) => ({ id, name, agentId, issuer, fields })),
   };
 }
 

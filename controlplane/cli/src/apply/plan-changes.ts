@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { AGENT_LIMITS } from '@acg/base/limit-definitions';
 import { CliError, EXIT_CODES } from '../terminal/cli-error.js';
+import { comparableFields, defaultOnStoreLoss, mergeBudgetFields } from './budget-fields.js';
 import type {
   AccountSpec,
   AgentSpec,
@@ -10,8 +11,9 @@ import type {
   ProjectSpec,
   SharedCredentialSpec,
 } from './config-document.js';
-import { AGENT_FIELDS, CUSTOM_PROVIDER_FIELDS } from './config-document.js';
+import { AGENT_FIELDS, CUSTOM_PROVIDER_FIELDS, PARENT_FIELDS } from './config-document.js';
 import type { AgentState, OrgState } from './org-state.js';
+import { findTrustRuleChanges } from './plan-trust-rules.js';
 
 /** Field → [before, after]. */
 type Differences = Readonly<Record<string, readonly [unknown, unknown]>>;
@@ -25,6 +27,7 @@ export type Change = NamedChange &
     | { readonly action: 'create'; readonly type: 'project' | 'customProvider' | 'webhook'; readonly fields: Fields }
     | { readonly action: 'create'; readonly type: 'agent'; readonly project: string; readonly fields: Fields }
     | { readonly action: 'create'; readonly type: 'account'; readonly agent: AgentPath; readonly account: AccountSpec }
+    | { readonly action: 'create'; readonly type: 'trustRule'; readonly agent: AgentPath; readonly fields: Fields }
     | { readonly action: 'create'; readonly type: 'sharedCredential'; readonly credential: SharedCredentialSpec }
     | { readonly action: 'update'; readonly type: RowType; readonly id: string; readonly fields: Differences }
     | { readonly action: 'status'; readonly type: 'agent'; readonly agent: AgentPath; readonly fields: Differences }
@@ -37,7 +40,8 @@ export type RowType =
   | 'account'
   | 'customProvider'
   | 'sharedCredential'
-  | 'webhook';
+  | 'webhook'
+  | 'trustRule';
 /** Identified by names, because project and agent may not exist yet. */
 export interface AgentPath {
   readonly project: string;
@@ -53,7 +57,7 @@ export function planChanges(document: ConfigDocument, state: OrgState, prune: bo
   const { organization } = state;
   if (document.organization !== undefined)
     upserts.push(
-      ...planUpdate('organization', organization.slug, organization.id, document.organization, { ...organization }),
+      ...planUpdate('organization', organization.slug, organization.id, document.organization, organization.fields),
     );
   for (const { slug, ...wanted } of document.customProviders ?? []) {
     const own = findUnique(state.customProviders, (row) => row.slug === slug, `custom provider ${slug}`);
@@ -75,36 +79,67 @@ export function planChanges(document: ConfigDocument, state: OrgState, prune: bo
     if (own === null) upserts.push({ action: 'create', type: 'webhook', name: url, fields: { url, ...wanted } });
     else upserts.push(...planUpdate('webhook', url, own.id, wanted, { events: own.events, status: own.status }));
   }
-  if (prune) deletes.push(...planPrune(document, state));
-  return [...upserts, ...deletes];
+  for (const rule of document.trustRules ?? []) {
+    const { name, project, agent, ...fields } = rule;
+    const own = findUnique(state.trustRules, (row) => row.name === name, `trust rule ${name}`);
+    if (own === null)
+      upserts.push({
+        action: 'create',
+        type: 'trustRule',
+        name,
+        agent: { project, agent },
+        fields: { name, ...fields },
+      });
+    else upserts.push(...planUpdate('trustRule', name, own.id, findTrustRuleChanges(rule, own, state), own.fields));
+  }
+  if (!prune) return upserts;
+  deletes.push(...planPrune(document, state));
+  // First, because the deletion of an agent deletes its rules, too.
+  return [...upserts, ...planTrustRuleDeletes(document, state), ...deletes];
 }
+
+const planTrustRuleDeletes = ({ trustRules }: ConfigDocument, state: OrgState): Change[] =>
+  trustRules === undefined
+    ? []
+    : state.trustRules
+        .filter(({ name }) => !trustRules.some((wanted) => wanted.name === name))
+        .map(({ id, name }) => ({ action: 'delete', type: 'trustRule', name, id }));
 
 const findProject = (state: OrgState, name: string) =>
   findUnique(state.projects, (row) => row.name === name, `project ${name}`);
 
-function planProject({ name, budgetCentsMonthly }: ProjectSpec, state: OrgState): readonly Change[] {
+function planProject(spec: ProjectSpec, state: OrgState): readonly Change[] {
+  const { name } = spec;
   const existing = findProject(state, name);
-  const fields = budgetCentsMonthly === undefined ? {} : { budgetCentsMonthly };
+  const fields = pickFields(spec, PARENT_FIELDS);
   if (existing === null) return [{ action: 'create', type: 'project', name, fields: { name, ...fields } }];
-  return planUpdate('project', name, existing.id, fields, { budgetCentsMonthly: existing.budgetCentsMonthly });
+  return planUpdate('project', name, existing.id, fields, existing.fields);
 }
 
 function planAgents(spec: ProjectSpec, state: OrgState, prune: boolean, upserts: Change[], deletes: Change[]): void {
   const { name, agents = [] } = spec;
   const existing = findProject(state, name);
+  const parents = [existing?.fields ?? {}, state.organization.fields];
   for (const agent of agents) {
     const present = findUnique(
       existing?.agents ?? [],
       (row) => row.name === agent.name,
       `agent ${agent.name} in ${name}`,
     );
-    planAgent(name, agent, present, prune, upserts, deletes);
+    planAgent(name, keepDefaultOnStoreLoss(agent, present, parents), present, prune, upserts, deletes);
   }
   if (!prune || spec.agents === undefined) return;
   for (const { id, name: agent } of existing?.agents ?? []) {
     if (!agents.some((wanted) => wanted.name === agent))
       deletes.push({ action: 'delete', type: 'agent', name: agent, id });
   }
+}
+
+/** Null is the default, which the API shows as the value that follows from the budgets. */
+function keepDefaultOnStoreLoss(spec: AgentSpec, present: AgentState | null, parents: readonly Fields[]): AgentSpec {
+  if (spec.onStoreLoss !== null || present === null) return spec;
+  const isDefault = present.fields.onStoreLoss === defaultOnStoreLoss(present.fields, parents);
+  return isDefault ? { ...spec, onStoreLoss: present.fields.onStoreLoss } : spec;
 }
 
 function planAgent(
@@ -187,9 +222,10 @@ function planPrune(document: ConfigDocument, state: OrgState): Change[] {
   ];
 }
 
-function planUpdate(type: RowType, name: string, id: string, wanted: Fields, own: Fields): readonly Change[] {
+function planUpdate(type: RowType, name: string, id: string, stated: Fields, shown: Fields): readonly Change[] {
   const fields: Record<string, readonly [unknown, unknown]> = {};
-  for (const [field, value] of Object.entries(wanted)) {
+  const own = comparableFields(shown);
+  for (const [field, value] of Object.entries(comparableFields(mergeBudgetFields(stated, shown)))) {
     if (!isSameValue(value ?? DEFAULT_LIMITS[field] ?? null, own[field])) fields[field] = [own[field], value];
   }
   return Object.keys(fields).length === 0 ? [] : [{ action: 'update', type, name, id, fields }];

@@ -18,6 +18,7 @@ const UPDATE_SCHEMAS: Readonly<Record<Exclude<RowType, 'sharedCredential'>, stri
   account: 'AccountPatch',
   customProvider: 'CustomProviderPut',
   webhook: 'EndpointPatch',
+  trustRule: 'TrustRulePatch',
 };
 const CREATE_SCHEMAS = {
   project: 'ProjectPatch',
@@ -40,12 +41,21 @@ export async function validateChanges(client: Client, changes: readonly Change[]
     if (change.action === 'create' && change.type === 'customProvider') slugs.add(change.name);
   const shared = new Set(state.sharedCredentials.map(({ name }) => name));
   const projects = new Set(state.projects.map(({ name }) => name));
+  const agents = new Set(
+    state.projects.flatMap(({ name, agents: list }) => list.map((agent) => `${name} / ${agent.name}`)),
+  );
+  for (const change of changes)
+    if (change.action === 'create' && change.type === 'agent') agents.add(`${change.project} / ${change.name}`);
   for (const change of changes) {
     if (change.action === 'delete') continue;
     if (change.action === 'status') check('AgentStatusInput', change, newValues(change.fields));
     else if (change.action === 'update')
       check(UPDATE_SCHEMAS[change.type as keyof typeof UPDATE_SCHEMAS], change, newValues(change.fields));
-    else if (change.type === 'account' || change.type === 'sharedCredential') {
+    else if (change.type === 'trustRule') {
+      const { project, agent } = change.agent;
+      if (!agents.has(`${project} / ${agent}`)) throw usage(`${change.name}: there is no agent ${agent} in ${project}`);
+      check('TrustRuleInput', change, { agentId: UNKNOWN_ID, ...change.fields });
+    } else if (change.type === 'account' || change.type === 'sharedCredential') {
       const { provider } = change.type === 'account' ? change.account : change.credential;
       if (!slugs.has(provider)) throw usage(`${change.name}: there is no provider ${provider}`, 'acg providers ls');
       if (change.type === 'sharedCredential') {
@@ -62,6 +72,9 @@ export async function validateChanges(client: Client, changes: readonly Change[]
     }
   }
 }
+
+/** Stands for the id of an agent that may not exist yet. */
+const UNKNOWN_ID = '00000000-0000-0000-0000-000000000000';
 
 /** Lists secrets that the document contains as text: `Support bot / openai: apiKey`. */
 export function listLiteralSecrets(changes: readonly Change[], { providers }: OrgState): readonly string[] {

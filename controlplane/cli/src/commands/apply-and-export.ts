@@ -99,10 +99,7 @@ function formatChange(change: Change): readonly string[] {
   const head = `${MARKS[change.action]} ${change.type} ${change.name}`;
   if (change.action === 'update' || change.action === 'status') {
     const differences = Object.entries(change.fields);
-    return [
-      head,
-      ...differences.map(([name, [before, after]]) => `    ${name}: ${toJsonText(before)} → ${toJsonText(after)}`),
-    ];
+    return [head, ...differences.flatMap(([name, [before, after]]) => formatDifference(name, before, after))];
   }
   if (change.action === 'delete') return [head];
   // Names the variables that leave this machine, so that a file cannot send one unnoticed.
@@ -116,6 +113,22 @@ function formatChange(change: Change): readonly string[] {
     ];
   }
   return [head, ...Object.entries(change.fields).map(([name, value]) => `    ${name}: ${toJsonText(value)}`)];
+}
+
+/** Of a list of objects, only the rows that differ; of rows in another order, the whole list. */
+function formatDifference(name: string, before: unknown, after: unknown): readonly string[] {
+  const isRows = (value: unknown): value is readonly object[] =>
+    Array.isArray(value) && value.every((row) => typeof row === 'object' && row !== null);
+  if (isRows(before) && isRows(after)) {
+    const [old, next] = [before.map(toJsonText), after.map(toJsonText)];
+    const rows = [
+      ...old.filter((row) => !next.includes(row)).map((row) => `- ${row}`),
+      ...next.filter((row) => !old.includes(row)).map((row) => `+ ${row}`),
+    ];
+    if (rows.length > 0)
+      return rows.map((row, at) => `    ${at === 0 ? `${name}:` : ' '.repeat(name.length + 1)} ${row}`);
+  }
+  return [`    ${name}: ${toJsonText(before)} → ${toJsonText(after)}`];
 }
 
 const describeCredentialSource = (source: CredentialSource): string =>

@@ -184,6 +184,16 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
     summary: 'list what needs attention',
     load: async () => (await import('./reports/attention.js')).registerAttentionCommand,
   },
+  alerts: {
+    topic: 'Observe',
+    summary: 'list, acknowledge and silence alerts',
+    load: async () => (await import('./resources/alerts.js')).registerAlertCommands,
+  },
+  'alert-rules': {
+    topic: 'Observe',
+    summary: 'manage rules on error rate, latency and spend',
+    load: async () => (await import('./resources/alert-rules.js')).registerAlertRuleCommands,
+  },
   events: {
     topic: 'Observe',
     summary: 'list events or their types; -f follows new ones',

@@ -27,6 +27,12 @@ export const useMe = () =>
     ...(HAS_NO_SESSION_COOKIE ? { initialData: null } : {}),
   });
 
+/** Of the organization in which the user works; empty while it loads. */
+export function useOrganizationName(): string {
+  const me = useMe().data;
+  return me?.orgs.find(({ id }) => id === me.orgId)?.name ?? '';
+}
+
 export const useConfig = (refetchMs: number | false = false) =>
   useQuery({
     queryKey: ['config'],
@@ -81,11 +87,12 @@ async function withReadsAborted<T>(changeSession: () => Promise<T>): Promise<T> 
   }
 }
 
-export const useSwitchOrganization = () =>
+/** `address`: where to go afterwards; the start page by default. */
+export const useSwitchOrganization = (address = `${BASE_PATH}/`) =>
   useMutation({
     mutationFn: (orgId: string) => withReadsAborted(() => api.patch('/v1/session', { body: { orgId } })),
     // A full page load: no data of the previous organization stays in memory.
-    onSuccess: () => location.assign(`${BASE_PATH}/`),
+    onSuccess: () => location.assign(address),
   });
 
 export const useSignOut = () =>

@@ -27,7 +27,7 @@ export async function testCredential({ providerSlug, credentials }: CredentialIn
   if (!test.ok && test.status !== null && test.status < SERVER_ERROR) {
     const tried = `${test.call ?? 'The test'} responded with ${test.status}.`;
     const text = test.hint === null ? tried : `${test.hint} ${tried}`;
-    const [field, ...others] = Object.keys(credentials);
+    const [field, ...others] = Object.keys(credentials).filter((name) => name !== 'method');
     // With several fields it is unknown which one is wrong.
     throw field !== undefined && others.length === 0 ? new FieldError(`credentials.${field}`, text) : new Error(text);
   }

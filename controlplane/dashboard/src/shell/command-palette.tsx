@@ -1,5 +1,5 @@
 /**
- * The command palette: screens, agents, gateway tokens, projects, a call by its request id, themes, log out. Loaded on
+ * The command palette: screens, agents, gateway tokens, projects, people, runs, a call by its request id, themes, log out. Loaded on
  * first use.
  */
 import '@mantine/spotlight/styles.css';

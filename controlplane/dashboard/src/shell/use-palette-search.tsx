@@ -1,8 +1,8 @@
-/** Search results of the palette: agents, gateway tokens by name or prefix, projects, and a call by its request id. */
+/** Search results of the palette: agents, gateway tokens, projects, people, runs, and a call by its request id. */
 import { useDebouncedValue } from '@mantine/hooks';
 import type { SpotlightActionGroupData } from '@mantine/spotlight';
 import { useQuery } from '@tanstack/react-query';
-import { Activity, Bot, Folder, KeyRound } from 'lucide-react';
+import { Activity, Bot, Folder, KeyRound, ListTree, User } from 'lucide-react';
 import { api } from '../api/api-client.js';
 
 const ICON_SIZE = 18;
@@ -39,7 +39,17 @@ export function usePaletteSearch(typed: string, navigate: (path: string) => void
     queryKey: ['projects', 'found', search],
     queryFn: () => api.get('/v1/projects', { params: { query } }),
   });
-  const all = [agents, keys, projects];
+  const people = useQuery({
+    ...searchOptions,
+    queryKey: ['members', 'found', search],
+    queryFn: () => api.get('/v1/members', { params: { query } }),
+  });
+  const runs = useQuery({
+    ...searchOptions,
+    queryKey: ['runs', 'found', search],
+    queryFn: () => api.get('/v1/runs', { params: { query } }),
+  });
+  const all = [agents, keys, projects, people, runs];
   const isSearching = search !== typed.trim() || all.some(({ isLoading }) => isLoading);
   const failed = all.some(({ error }) => error !== null);
   const emptyMessage = isSearching
@@ -83,7 +93,7 @@ export function usePaletteSearch(typed: string, navigate: (path: string) => void
         description: `${keyPrefix}…${agentName === null ? '' : ` of ${agentName}`}`,
         keywords,
         leftSection: <KeyRound size={ICON_SIZE} aria-hidden />,
-        onClick: () => navigate(`/keys?search=${keyPrefix}`),
+        onClick: () => navigate(`/keys/${id}`),
       })),
     },
     {
@@ -91,10 +101,32 @@ export function usePaletteSearch(typed: string, navigate: (path: string) => void
       actions: (projects.data?.projects ?? []).map(({ id, name }) => ({
         id,
         label: name,
-        description: 'Show agents',
+        description: 'Project',
         keywords,
         leftSection: <Folder size={ICON_SIZE} aria-hidden />,
-        onClick: () => navigate(`/agents?project=${id}`),
+        onClick: () => navigate(`/projects/${id}`),
+      })),
+    },
+    {
+      group: 'People',
+      actions: (people.data?.members ?? []).map(({ userId, name, email, role }) => ({
+        id: userId,
+        label: name ?? email,
+        description: `${email}, ${role}`,
+        keywords,
+        leftSection: <User size={ICON_SIZE} aria-hidden />,
+        onClick: () => navigate(`/members?search=${encodeURIComponent(email)}`),
+      })),
+    },
+    {
+      group: 'Runs',
+      actions: (runs.data?.runs ?? []).map(({ id, label, agentName, state }) => ({
+        id,
+        label: label === '' ? id : label,
+        description: `${state}, ${agentName}`,
+        keywords,
+        leftSection: <ListTree size={ICON_SIZE} aria-hidden />,
+        onClick: () => navigate(`/runs/${id}`),
       })),
     },
   ].filter(({ actions }) => actions.length > 0);

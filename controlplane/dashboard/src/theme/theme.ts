@@ -10,10 +10,10 @@ export const theme = createTheme({
   defaultRadius: 'md',
   cursorType: 'pointer',
   respectReducedMotion: true,
-  fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif',
+  fontFamily: '"Inter Variable", system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif',
   fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace',
   headings: {
-    fontWeight: '650',
+    fontWeight: '600',
     sizes: {
       h1: { fontSize: '1.5rem', lineHeight: '1.3' },
       h2: { fontSize: '1.125rem', lineHeight: '1.4' },

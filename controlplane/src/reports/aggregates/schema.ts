@@ -149,14 +149,22 @@ const AnyGroup = Type.Unsafe<GroupBy>({
   examples: ['model', 'tag:customer'],
   'x-refused': `must be one of ${GROUPS.join(', ')}, or tag:KEY`,
 });
+const keyId = Type.Optional(
+  Type.String({
+    format: 'uuid',
+    description: 'Only calls with this key, also a revoked one. Rejected calls are not counted by key.',
+  }),
+);
 export const ScopeSeriesQuery = Type.Object({
   ...scopeFields,
+  keyId,
   interval: Type.Optional(AnyInterval),
   groupBy: Type.Optional(AnyGroup),
 });
 export type ScopeSeriesQuery = Static<typeof ScopeSeriesQuery>;
 export const BreakdownQuery = Type.Object({
   ...scopeFields,
+  keyId,
   by: AnyGroup,
   thenBy: Type.Optional(
     Type.Enum([...DIMENSIONS], {

@@ -28,6 +28,7 @@ import { countRejectionsByBucket } from './group-store.js';
 import type {
   Breakdown,
   BreakdownQuery,
+  GroupBy,
   Refusals,
   ScopeQuery,
   ScopeSeries,
@@ -72,6 +73,7 @@ export class ScopeReports {
   async timeseries(actor: Actor, query: ScopeSeriesQuery): Promise<ScopeSeries> {
     const { groupBy } = query;
     const { scope, range } = this.#resolveQuery(actor, query);
+    assertCountedByKey(query, groupBy);
     const isByTag = groupBy !== undefined && isTagDimension(groupBy);
     const interval = query.interval ?? (isByTag ? 'day' : defaultInterval(range));
     if (isByTag && interval !== 'day')
@@ -81,7 +83,7 @@ export class ScopeReports {
     const [sums, rejections, groups] = await this.#runInScope(scope, (tx) =>
       Promise.all([
         store.sumByBucket(tx, scope, range, interval),
-        countRejectionsByBucket(tx, scope, range, interval),
+        scope.keyId === undefined ? countRejectionsByBucket(tx, scope, range, interval) : [],
         groupBy === undefined ? null : loadGroupSeries(tx, scope, range, interval, groupBy),
       ]),
     );
@@ -101,6 +103,7 @@ export class ScopeReports {
   async breakdown(actor: Actor, query: BreakdownQuery, page: Page): Promise<Breakdown> {
     const { scope, range } = this.#resolveQuery(actor, query);
     const { by } = query;
+    assertCountedByKey(query, by);
     const result = await this.#runInScope(scope, (tx) =>
       by === 'status' || by === 'reason'
         ? countRows(tx, scope, range, by, query, page)
@@ -129,17 +132,28 @@ export class ScopeReports {
     return runInScope(this.queryLimiter, scope, query);
   }
 
-  #resolveQuery(actor: Actor, query: ScopeQuery): { readonly scope: UsageScope; readonly range: TimeRange } {
-    const { projectId, agentId } = query;
+  #resolveQuery(
+    actor: Actor,
+    query: ScopeQuery & { readonly keyId?: string },
+  ): { readonly scope: UsageScope; readonly range: TimeRange } {
+    const { projectId, agentId, keyId } = query;
     return {
       scope: {
         orgId: actor.orgId,
         projectId: projectId ?? actor.token?.projectId ?? null,
         agentIds: agentId === undefined ? null : [agentId],
+        ...(keyId === undefined ? {} : { keyId }),
       },
       range: resolveRange(query, this.now()),
     };
   }
+}
+
+/** Tags and rejections are summed without their key. */
+function assertCountedByKey({ keyId }: { readonly keyId?: string }, dimension: GroupBy | undefined): void {
+  if (keyId === undefined || dimension === undefined) return;
+  if (dimension === 'reason' || isTagDimension(dimension))
+    throw new InvalidInput(`keyId is not possible with ${dimension}: leave keyId out`);
 }
 
 function presentSpend({ monthNanos, recentNanos, firstHour, budgetCents, createdAt }: ScopeSpend, nowMs: number) {
@@ -241,10 +255,13 @@ export function runInScope<T>(
   query: (tx: Tx) => Promise<T>,
 ): Promise<T> {
   return queryLimiter.runInSnapshot(scope.orgId, async (tx) => {
-    if (!(await store.scopeExists(tx, scope))) throw new NotFound(scope.agentIds === null ? 'project' : 'agent');
+    if (!(await store.scopeExists(tx, scope))) throw new NotFound(scopeKind(scope));
     return query(tx);
   });
 }
+
+const scopeKind = ({ agentIds, keyId }: UsageScope): string =>
+  agentIds !== null ? 'agent' : keyId === undefined ? 'project' : 'API key';
 
 /** The range as ISO 8601 timestamps. */
 export const presentRange = ({ fromMs, toMs }: TimeRange) => ({

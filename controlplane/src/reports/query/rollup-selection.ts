@@ -27,6 +27,8 @@ export interface UsageScope {
   readonly projectId: string | null;
   /** Null: all agents, including deleted ones. */
   readonly agentIds: readonly string[] | null;
+  /** Only calls with this key. Rollups by one dimension, rejections and tags have no key: such queries reject it. */
+  readonly keyId?: string;
 }
 
 /** Rollups hold the model or the tool in one column (ledger/usage-aggregation.ts). */
@@ -53,14 +55,29 @@ export function rollupsByDimension(sql: Sql | Tx, scope: UsageScope, range: Time
   return rollupsInRange(sql, scope, range, sql`usage_daily_by d where ${byDimension.of}`, columns, byDimension);
 }
 
-/** Tags are summed by day: the days that the range touches. They have no sketches. */
+/**
+ * Tags are summed by day: the days that the range touches. They have no sketches. Rolled-up days have no agents, so a scope
+ * of agents reads the rows by agent (ledger/tag-daily-rollups.ts).
+ */
 function tagRollups(sql: Sql | Tx, scope: UsageScope, { fromMs, toMs }: TimeRange, dimension: TagDimension) {
-  const key = dimension.slice(TAG_DIMENSION_PREFIX.length);
+  const columns = sql.unsafe(`day::timestamp at time zone 'UTC' as hour, value, requests, errors, tokens_in, tokens_out,
+    cost_nanos, duration_ms_sum, ''::bytea as latency_sketch`);
+  const day = (ms: number) => sql`${new Date(ms).toISOString().slice(0, 10)}::text::date`;
+  const [first, last] = [day(fromMs), day(toMs - 1)];
+  const ofKey = sql`${scopeCondition(sql, scope)} and key = ${dimension.slice(TAG_DIMENSION_PREFIX.length)}`;
+  if (scope.agentIds !== null)
+    return sql`(select ${columns} from usage_tags where ${ofKey} and day >= ${first} and day <= ${last})`;
+  const rolledUntil = sql`(select rolled_until from usage_tags_progress)`;
+  const late = sql`select l.day from usage_tags_late l where l.org_id = ${scope.orgId}`;
   return sql`(
-    select day::timestamp at time zone 'UTC' as hour, value, requests, errors, tokens_in, tokens_out, cost_nanos, duration_ms_sum,
-           ''::bytea as latency_sketch
-      from usage_tags where ${scopeCondition(sql, scope)} and key = ${key}
-       and day >= ${new Date(fromMs).toISOString().slice(0, 10)}::date and day <= ${new Date(toMs - 1).toISOString().slice(0, 10)}::date)`;
+    select ${columns} from usage_tags_daily d
+     where ${ofKey} and day >= ${first} and day <= ${last} and day < ${rolledUntil} and d.day not in (${late})
+    union all
+    select t.* from (select distinct day as late_day from usage_tags_late
+             where org_id = ${scope.orgId} and day >= ${first} and day <= ${last} and day < ${rolledUntil}) l
+     cross join lateral (select ${columns} from usage_tags where ${ofKey} and day = l.late_day offset 0) t
+    union all
+    select ${columns} from usage_tags where ${ofKey} and day >= greatest(${first}, ${rolledUntil}) and day <= ${last})`;
 }
 
 /** Rows of (hour, value, then_value, sums, sketch) by two dimensions; no sketch has a meaning here. */
@@ -84,13 +101,13 @@ interface DimensionRollups {
   readonly of: Fragment;
 }
 
-/** Null if the scope names agents: there are no such rollups for them. */
+/** Null if the scope names agents or a key: there are no such rollups for them. */
 function dimensionRollups(
   sql: Sql | Tx,
-  { agentIds }: UsageScope,
+  { agentIds, keyId }: UsageScope,
   dimension: StoredDimension,
 ): DimensionRollups | null {
-  if (agentIds !== null) return null;
+  if (agentIds !== null || keyId !== undefined) return null;
   const [stored, value] = STORED_DIMENSIONS[dimension] ?? [dimension, 'value'];
   return { columns: sql.unsafe(`${value} as value, ${SUM_COLUMNS}`), of: sql`dimension = ${stored} and` };
 }
@@ -184,8 +201,9 @@ function hourlyRollupsInRange(
 }
 
 /** Condition that selects the rows of the scope. */
-export function scopeCondition(sql: Sql | Tx, { orgId, projectId, agentIds }: UsageScope) {
+export function scopeCondition(sql: Sql | Tx, { orgId, projectId, agentIds, keyId }: UsageScope) {
   const projectFilter = projectId === null ? sql`` : sql`and project_id = ${projectId}`;
   const agentFilter = agentIds === null ? sql`` : sql`and agent_id = any(${[...agentIds]}::uuid[])`;
-  return sql`org_id = ${orgId} ${agentFilter} ${projectFilter}`;
+  const keyFilter = keyId === undefined ? sql`` : sql`and key_id = ${keyId}`;
+  return sql`org_id = ${orgId} ${agentFilter} ${projectFilter} ${keyFilter}`;
 }

@@ -340,11 +340,13 @@ export function projectCondition(sql: Sql | Tx, { projectId }: UsageScope) {
   return projectId === null ? sql`` : sql`and agent_id in (select id from agents where project_id = ${projectId})`;
 }
 
-/** Whether the organization has or had the project and the agent that the scope names. */
-export async function scopeExists(sql: Sql | Tx, { orgId, projectId, agentIds }: UsageScope): Promise<boolean> {
+/** Whether the organization has or had the project, the agent and the key that the scope names. */
+export async function scopeExists(sql: Sql | Tx, scope: UsageScope): Promise<boolean> {
+  const { orgId, projectId, agentIds, keyId = null } = scope;
   const [agentId = null] = agentIds ?? [];
   const [row] = await sql<{ known: boolean }[]>`
-    select (${projectId}::uuid is null
+    select (${keyId}::uuid is null or exists (select from key_names where id = ${keyId} and org_id = ${orgId}))
+       and (${projectId}::uuid is null
             or exists (select from projects where id = ${projectId} and org_id = ${orgId})
             or exists (select from usage_daily_by where org_id = ${orgId} and project_id = ${projectId})
             or exists (select from usage_hourly where org_id = ${orgId} and project_id = ${projectId}))

@@ -16,6 +16,10 @@ const config = {
   access: 'viewer',
   project: { query: { agentId: 'agent', projectId: 'project' }, listBy: 'projectId' },
 } as const;
+const keyConfig = {
+  access: 'viewer',
+  project: { query: { agentId: 'agent', projectId: 'project', keyId: 'key' }, listBy: 'projectId' },
+} as const;
 
 export function scopeReportRoutes(
   app: App,
@@ -68,7 +72,7 @@ export function scopeReportRoutes(
   app.get(
     '/v1/usage/timeseries',
     {
-      config,
+      config: keyConfig,
       schema: {
         ...operation('Usage', 'getUsageTimeseries', 'Get usage over time'),
         querystring: schema.ScopeSeriesQuery,
@@ -80,7 +84,7 @@ export function scopeReportRoutes(
   app.get(
     '/v1/usage/breakdown',
     {
-      config,
+      config: keyConfig,
       schema: {
         ...operation('Usage', 'getUsageBreakdown', 'Get usage by agent, provider, model and other dimensions'),
         querystring: schema.BreakdownQuery,

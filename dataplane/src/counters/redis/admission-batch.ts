@@ -132,7 +132,7 @@ export class AdmissionBatch {
   toJson(constants: string): string {
     let json = `{${constants}`;
     if (this.#validUntilSec !== UNLIMITED) json += `,"valid":[${this.#validFromSec},${this.#validUntilSec}]`;
-    if (this.spends.length > 0) json += `,"spends":[${this.spends.map(writeSpend).join(',')}]`;
+    json += writeSpends(this.spends);
     if (this.#tokensByKey.size > 0)
       json += `,"tokens":[${Array.from(this.#tokensByKey.values(), writeTokens).join(',')}]`;
     if (this.checks.length > 0) json += `,"checks":[${this.checks.map(writeCheck).join(',')}]`;
@@ -279,10 +279,16 @@ const NO_RATES = '[],[],0';
 const writeCheck = ({ requests, json }: Check): string => `[${requests},${json}]`;
 const writeTokens = ({ key, tokens }: TokenItem): string => `[${key},${tokens}]`;
 
-function writeSpend({ counter, key, sentTotalNanos, sentReservations }: SpendItem): string {
-  const { field, ledgerNanos, ledgerOnlyNanos, keptUntilSec } = counter;
-  const json = `[${key},"${field}",${sentTotalNanos},${ledgerNanos},${ledgerOnlyNanos},${keptUntilSec}`;
-  if (sentReservations === null) return `${json}]`;
-  const { generation, grantedNanos, releasedNanos } = sentReservations;
-  return `${json},${generation},${grantedNanos},${releasedNanos}]`;
+/** The members `spends` and `held`. */
+function writeSpends(items: readonly SpendItem[]): string {
+  let [spends, held] = ['', ''];
+  for (const { counter, index, key, sentTotalNanos, sentReservations } of items) {
+    const { field, ledgerNanos, ledgerOnlyNanos, keptUntilSec } = counter;
+    spends += `,${key},"${field}",${sentTotalNanos},${ledgerNanos},${ledgerOnlyNanos},${keptUntilSec}`;
+    if (sentReservations === null) continue;
+    const { generation, grantedNanos, releasedNanos } = sentReservations;
+    held += `,${index + 1},${generation},${grantedNanos},${releasedNanos}`;
+  }
+  const json = spends === '' ? '' : `,"spends":[${spends.slice(1)}]`;
+  return held === '' ? json : `${json},"held":[${held.slice(1)}]`;
 }

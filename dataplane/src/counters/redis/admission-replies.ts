@@ -11,7 +11,7 @@ import {
   UNLIMITED,
 } from '../../limits/limit-table.js';
 import { listWouldReject, toBudgetPosition } from '../../limits/would-reject.js';
-import type { AdmitReply, AdmitVerdict } from './script/admit-script.js';
+import { type AdmitReply, type AdmitVerdict, spendReplyOf } from './script/admit-script.js';
 import type { ReservationSums, SpendCounter } from './spend-counter.js';
 
 export type AdmissionCallback = (admission: Admission) => void;
@@ -121,7 +121,7 @@ export function deliverVerdict(group: WaiterGroup, verdict: AdmitVerdict, reply:
 function sumSpend(row: BudgetRow | undefined, items: BudgetItems | undefined, reply: Required<AdmitReply>) {
   let [spentNanos, reservedNanos] = [row?.closedNanos ?? 0, 0];
   for (const { index } of items ?? []) {
-    const [, spent, reserved] = reply.spends[index]!;
+    const [, spent, reserved] = spendReplyOf(reply.spends, index);
     spentNanos += spent;
     reservedNanos += reserved;
   }

@@ -21,7 +21,7 @@ import { type AdmissionCallback, createUncheckedAdmission } from './admission-re
 import type { ScriptRunner } from './client/script-runner-interface.js';
 import { EnforcementState } from './enforcement-state.js';
 import { ReplyTimeouts } from './reply-timeouts.js';
-import { type AdmitReply, type SpendReply, writeRequestConstants } from './script/admit-script.js';
+import { type AdmitReply, type SpendReply, spendReplyOf, writeRequestConstants } from './script/admit-script.js';
 import type { SpendCounter } from './spend-counter.js';
 import type { SpendCounters } from './spend-counters.js';
 
@@ -236,7 +236,7 @@ export class RedisNode {
       this.#repeatInWindowsAt(now, call);
       return;
     }
-    for (let i = 0; i < spends.length; i++) this.#acknowledge(call.batch.spends[i]!, spends[i]!, nowMs);
+    for (const item of call.batch.spends) this.#acknowledge(item, spendReplyOf(spends, item.index), nowMs);
     if (this.#countersToResend.length > 0) this.#resendTotals();
     call.batch.deliverReply({ now, spends, checks }, call.isAnswered);
     call.isAnswered = true;

@@ -4,6 +4,7 @@
  */
 import type { ApiResponse } from '../../fixtures/api-call.js';
 import type { Member } from '../../fixtures/control-plane.js';
+import { ALERT_EXAMPLES } from './alerts.js';
 import { BILLING_EXAMPLES } from './billing.js';
 import { CONNECTION_EXAMPLES } from './connections.js';
 import { EVENT_EXAMPLES } from './events.js';
@@ -19,6 +20,7 @@ export const EXAMPLES: Examples = {
   ...IDENTITY_EXAMPLES,
   ...PROVISIONING_EXAMPLES,
   ...EVENT_EXAMPLES,
+  ...ALERT_EXAMPLES,
   ...USAGE_EXAMPLES,
   ...BILLING_EXAMPLES,
   ...RUN_EXAMPLES,

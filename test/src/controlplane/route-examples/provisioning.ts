@@ -112,6 +112,7 @@ export const PROVISIONING_EXAMPLES: Examples = {
       return { query: { agentId: id, projectId } };
     },
   },
+  'GET /v1/api-keys/:id': { prepare: async (context) => ({ params: { id: await createKey(context) } }) },
   'PATCH /v1/api-keys/:id': {
     prepare: async (context) => ({
       params: { id: await createKey(context) },
@@ -142,6 +143,9 @@ export const PROVISIONING_EXAMPLES: Examples = {
   },
   'GET /v1/providers/accounts': {
     prepare: async (context) => ({ query: { agentId: (await newAgent(context)).id } }),
+  },
+  'GET /v1/providers/accounts/:id': {
+    prepare: async (context) => ({ params: { id: await newAccount(context) } }),
   },
   'POST /v1/providers/accounts': {
     prepare: async (context) => ({

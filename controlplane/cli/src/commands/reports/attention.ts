@@ -14,6 +14,7 @@ const ATTENTION_KINDS = {
   sensitive_call: ['sensitive call tried', ({ id }) => `acg keys revoke ${id}`],
   circuit_open: ['provider fails', () => 'acg circuits'],
   budget: ['budget', formatBudgetCommand],
+  reconnect_needed: ['grant ended', ({ id, agentId }) => `acg ${agentId ? 'accounts' : 'credentials'} connect ${id}`],
   // With an agent it is an account; without one, a shared credential.
   needs_credentials: [
     'credential rejected',

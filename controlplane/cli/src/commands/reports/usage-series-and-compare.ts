@@ -18,6 +18,7 @@ const BAR_WIDTH_COLUMNS = 20;
 
 interface UsageGroupOptions extends UsageScopeOptions {
   readonly by?: string;
+  readonly key?: string;
 }
 
 /** A figure that does not exist for a group is null. */
@@ -41,7 +42,7 @@ export function registerUsageSeriesCommand(group: Command, { begin }: ProgramInt
       const options = group.opts<UsageGroupOptions>();
       const query = {
         ...(await buildUsageScopeQuery(run, options)),
-        ...omitUndefined({ interval, groupBy: options.by }),
+        ...omitUndefined({ interval, groupBy: options.by, keyId: options.key }),
       };
       const answer = await (await run.getClient()).get('/v1/usage/timeseries', { params: { query } });
       const rows: readonly SeriesRow[] =

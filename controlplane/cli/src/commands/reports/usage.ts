@@ -16,6 +16,7 @@ import {
   DIMENSIONS,
   type UsageScopeOptions,
 } from '../../options/usage-scope-options.js';
+import { usage } from '../../terminal/cli-error.js';
 import {
   formatBar,
   formatCents,
@@ -36,15 +37,19 @@ interface UsageOptions extends UsageScopeOptions, PageOptions {
   readonly by?: string;
   readonly thenBy?: SecondDimension;
   readonly compare?: boolean;
+  readonly key?: string;
 }
 
 export function registerUsageCommands(group: Command, tree: ProgramInterface): void {
   addPageOptions(addUsageScopeOptions(group))
     .addOption(byOption())
     .addOption(new Option('--then-by <what>', 'and by a second one, with --by').choices(SECOND_DIMENSIONS))
+    .option('--key <id>', 'only calls with this gateway token, with --by and in series')
     .option('--compare', 'with the change from the previous period, with --by')
     .action(async (options: UsageOptions) => {
       const run = tree.begin();
+      if (options.by === undefined && options.key !== undefined)
+        throw usage('--key is for breakdowns and series', 'add --by, e.g. --by model');
       if (options.by === undefined) await printSummary(run, options);
       else await printBreakdown(run, options, options.by);
     });
@@ -92,8 +97,9 @@ const BAR_WIDTH_COLUMNS = 20;
 
 async function printBreakdown(run: Invocation, options: UsageOptions, by: string): Promise<void> {
   const query = { ...(await buildUsageScopeQuery(run, options)), by, ...toPageQuery(options) };
-  const { thenBy, compare } = options;
+  const { thenBy, compare, key } = options;
   const extra = {
+    ...(key === undefined ? {} : { keyId: key }),
     ...(thenBy === undefined ? {} : { thenBy }),
     ...(compare === true ? { compare: 'previous' as const } : {}),
   };

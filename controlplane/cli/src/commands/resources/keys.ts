@@ -58,6 +58,23 @@ export const registerKeyCommands = commandGroup(
       { title: 'ID', cell: ({ id }) => id },
     ],
   }),
+  operationCommand({
+    name: 'show',
+    description: 'show a gateway token: scope, last use, end; by id also a revoked one',
+    operation: 'GET /v1/api-keys/{id}',
+    target: KEY,
+    print: (run, { key }) =>
+      run.printFields({
+        name: key.name,
+        prefix: key.keyPrefix,
+        scope: key.agentName ?? key.scope,
+        status: key.status,
+        created: `${formatMinute(key.createdAt)} UTC`,
+        'last used': formatAgo(key.lastUsedAt, Date.now()),
+        expires: formatMinute(key.expiresAt),
+        revoked: formatMinute(key.revokedAt),
+      }),
+  }),
   registerCreateCommand,
   operationCommand({
     name: 'set',

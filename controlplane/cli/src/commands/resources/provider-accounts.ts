@@ -15,6 +15,7 @@ import type { Column } from '../../terminal/table.js';
 import { addTarget, findTarget, type Target } from '../descriptors/operation-target-from-arguments.js';
 import { listCommand } from '../descriptors/register-list-commands.js';
 import { commandGroup, operationCommand } from '../descriptors/register-operation-commands.js';
+import { connectCommand, describeMinted } from './connect-in-browser.js';
 
 /** Names an account by its id, or by its provider among the accounts of one agent. */
 const ACCOUNT: Target<{ readonly id: string; readonly providerSlug: string }> = {
@@ -46,6 +47,7 @@ export const registerAccountCommands = commandGroup(
     columns: [
       { title: 'PROVIDER', cell: ({ providerSlug }) => providerSlug },
       { title: 'STATUS', cell: ({ status }) => status },
+      { title: 'STATE', cell: ({ minted }) => minted?.state ?? 'stored' },
       { title: 'AGENT', cell: ({ agentName }) => agentName },
       { title: 'KEY', cell: ({ credentialId }) => (credentialId === null ? 'own' : `shared ${credentialId}`) },
       { title: 'SENSITIVE', cell: ({ allowSensitivePaths }) => (allowSensitivePaths ? 'allowed' : 'rejected') },
@@ -53,6 +55,23 @@ export const registerAccountCommands = commandGroup(
       { title: 'CREATED', cell: ({ createdAt }) => formatDay(createdAt) },
       { title: 'ID', cell: ({ id }) => id },
     ],
+  }),
+  operationCommand({
+    name: 'show',
+    description: 'show an account: state of its credential, what went wrong and what to do, permissions',
+    operation: 'GET /v1/providers/accounts/{id}',
+    target: ACCOUNT,
+    print: (run, { account }) =>
+      run.printFields({
+        agent: account.agentName,
+        provider: account.providerSlug,
+        status: account.status,
+        credential: account.credentialId === null ? 'its own' : `shared ${account.credentialId}`,
+        ...describeMinted(account.minted),
+        'sensitive calls': account.allowSensitivePaths ? 'allowed' : 'rejected',
+        'opaque calls': account.allowOpaque ? 'allowed' : 'rejected',
+        added: `${formatDay(account.createdAt)} UTC`,
+      }),
   }),
   registerAddCommand,
   operationCommand({
@@ -73,6 +92,13 @@ export const registerAccountCommands = commandGroup(
     target: ACCOUNT,
     print: (run, result, { found }) => run.printLine(formatCredentialTest(found.providerSlug, result)),
     after: (_run, result, { found }) => assertCredentialAccepted(found.providerSlug, result),
+  }),
+  connectCommand({
+    description: 'have a person connect it at the provider: opens the dashboard and waits for the result',
+    target: ACCOUNT,
+    load: async (client, id) => (await client.get('/v1/providers/accounts/{id}', { params: { path: { id } } })).account,
+    page: ({ id }) => `/providers?account=${id}`,
+    name: ({ agentName, providerSlug }) => `${agentName} at ${providerSlug}`,
   }),
   registerToolsCommand,
   operationCommand({

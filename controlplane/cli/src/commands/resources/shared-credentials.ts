@@ -13,6 +13,7 @@ import { formatCount, formatDay } from '../../terminal/format-numbers-and-times.
 import type { Target } from '../descriptors/operation-target-from-arguments.js';
 import { listCommand } from '../descriptors/register-list-commands.js';
 import { commandGroup, operationCommand } from '../descriptors/register-operation-commands.js';
+import { connectCommand, describeMinted } from './connect-in-browser.js';
 
 type SharedCredential = RowOf<'GET /v1/credentials', 'credentials'>;
 
@@ -41,6 +42,7 @@ export const registerCredentialCommands = commandGroup(
       { title: 'CREDENTIAL', cell: ({ name }) => name },
       { title: 'PROVIDER', cell: ({ providerSlug }) => providerSlug },
       { title: 'STATUS', cell: ({ status }) => status },
+      { title: 'STATE', cell: ({ minted }) => minted?.state ?? 'stored' },
       { title: 'ACCOUNTS', cell: ({ accounts }) => formatCount(accounts), alignRight: true },
       { title: 'PROJECT', cell: ({ projectId }) => projectId ?? 'all' },
       { title: 'ROTATED', cell: ({ rotatedAt }) => formatDay(rotatedAt) },
@@ -82,6 +84,27 @@ export const registerCredentialCommands = commandGroup(
     target: CREDENTIAL,
     print: (run, result, { found }) => run.printLine(formatCredentialTest(found.name, result)),
     after: (_run, result, { found }) => assertCredentialAccepted(found.name, result),
+  }),
+  operationCommand({
+    name: 'show',
+    description: 'show its state: kind, scope, expiry, what went wrong and what to do',
+    operation: 'GET /v1/credentials/{id}',
+    target: CREDENTIAL,
+    print: (run, { credential }) =>
+      run.printFields({
+        credential: credential.name,
+        provider: credential.providerSlug,
+        status: credential.status,
+        accounts: formatCount(credential.accounts),
+        ...describeMinted(credential.minted),
+      }),
+  }),
+  connectCommand({
+    description: 'have a person connect it at the provider: opens the dashboard and waits for the result',
+    target: CREDENTIAL,
+    load: async (client, id) => (await client.get('/v1/credentials/{id}', { params: { path: { id } } })).credential,
+    page: ({ id }) => `/providers?tab=shared&credential=${id}`,
+    name: ({ name, providerSlug }) => `${name} at ${providerSlug}`,
   }),
   operationCommand({
     name: 'disconnect',

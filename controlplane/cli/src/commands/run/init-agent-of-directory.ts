@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { findAgent } from '../../api/find-agent.js';
 import { findProjectId } from '../../api/find-by-name.js';
-import { fetchCredentialFields, readProviderCredentials } from '../../api/provider-credential-input.js';
+import { fetchCredentialForms, readProviderCredentials } from '../../api/provider-credential-input.js';
 import type { Invocation } from '../../invocation/invocation.js';
 import type { ProgramInterface } from '../../invocation/program-interface-for-commands.js';
 import { parseDollarsAsCents } from '../../options/page-options-and-value-parsers.js';
@@ -56,14 +56,17 @@ async function chooseAgent(run: Invocation): Promise<AgentChoice> {
 async function createAgent(run: Invocation): Promise<AgentChoice> {
   const client = await run.getClient();
   const name = await promptText(run, { message: 'Name of the agent', flag: 'acg agents create' });
-  const budget = await promptText(run, { message: 'US dollars per month (empty: no budget)', flag: '--budget' });
+  const budget = await promptText(run, {
+    message: 'US dollars per month (empty: the project’s default)',
+    flag: '--budget',
+  });
   const projectId = await findProjectId(client, run.settings.project);
   const limit = budget === '' ? {} : { budgetCentsMonthly: parseBudgetCents(budget) };
   const { agent } = await client.post('/v1/agents', { body: { projectId, name, ...limit } });
   const { providers } = await client.get('/v1/providers');
   const choices = providers.map(({ slug, displayName }) => ({ value: slug, label: displayName }));
   const providerSlug = await promptChoice(run, { message: 'Its provider', flag: 'acg accounts add' }, choices);
-  const credentials = await readProviderCredentials(run, await fetchCredentialFields(client, providerSlug), {
+  const credentials = await readProviderCredentials(run, await fetchCredentialForms(client, providerSlug), {
     fields: [],
   });
   await client.post('/v1/providers/accounts', { body: { agentId: agent.id, providerSlug, credentials } });

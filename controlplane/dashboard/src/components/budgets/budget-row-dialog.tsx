@@ -15,7 +15,7 @@ const WINDOWS: Readonly<Record<BudgetWindow, string>> = {
   month: 'Month (UTC)',
   total: 'In total',
 };
-const MODES: Readonly<Record<BudgetRowMode, string>> = {
+export const BUDGET_MODE_LABELS: Readonly<Record<BudgetRowMode, string>> = {
   soft: 'Soft: rejects calls once it is spent',
   hard: 'Hard: rejects calls that may exceed it',
   audit: 'Audit: counts, and never rejects',
@@ -24,7 +24,7 @@ const LABELS = { budgets: 'Budget' };
 
 interface BudgetRowDialogProps {
   /** Null: a new one. */
-  readonly row: BudgetRow | null;
+  readonly row: BudgetRow | BudgetRowInput | null;
   readonly save: (row: BudgetRowInput) => Promise<unknown>;
   readonly onSaved: () => void;
   readonly onClose: () => void;
@@ -61,7 +61,7 @@ export function BudgetRowDialog({ row, save, onSaved, onClose }: BudgetRowDialog
       <BudgetAmountInput label="Budget (USD)" value={amount} onChange={setAmount} />
       <NativeSelect
         label="Mode"
-        data={BUDGET_ROW_MODES.map((value) => ({ value, label: MODES[value] }))}
+        data={BUDGET_ROW_MODES.map((value) => ({ value, label: BUDGET_MODE_LABELS[value] }))}
         value={mode}
         onChange={(event) => setMode(event.currentTarget.value as BudgetRowMode)}
       />

@@ -23,7 +23,7 @@ export type BudgetRowInput = {
 export const isPlainMonthly = ({ window, models, tag }: Pick<BudgetRow, 'window' | 'models' | 'tag'>): boolean =>
   window === 'month' && models.length === 0 && tag === undefined;
 
-export const toBudgetRowInput = ({ window, cents, models, tag, mode }: BudgetRow): BudgetRowInput => ({
+export const toBudgetRowInput = ({ window, cents, models, tag, mode }: BudgetRow | BudgetRowInput): BudgetRowInput => ({
   window,
   cents,
   models: [...models],

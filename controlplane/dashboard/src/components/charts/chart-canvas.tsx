@@ -43,7 +43,7 @@ export function ChartCanvas({
     if (element === null) return;
     const axis: uPlot.Axis = {
       stroke: AXIS_COLORS[scheme],
-      font: '12px system-ui',
+      font: '12px "Inter Variable", system-ui',
       grid: { stroke: GRID_COLORS[scheme], width: 1 },
       ticks: { show: false },
     };

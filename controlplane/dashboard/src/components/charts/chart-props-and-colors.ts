@@ -51,3 +51,28 @@ const CHART_COLORS = [
 /** Colour of the series at `index`. */
 export const colorOf = (series: readonly ChartSeries[], index: number): string =>
   series[index]?.color ?? CHART_COLORS[index % CHART_COLORS.length]!;
+
+const OTHERS_COLOR = CHART_COLORS.at(-1)!;
+const HASH_FACTOR = 31;
+
+/**
+ * One colour for each value, chosen by its hash, so that an agent keeps its colour under other filters and periods. Where
+ * two hashes meet, the later value in alphabetical order takes the next free colour. Null: all others, grey.
+ */
+export function stableColors(values: readonly (string | null)[]): readonly string[] {
+  const palette = CHART_COLORS.slice(0, -1);
+  const chosen = new Map<string | null, string>([[null, OTHERS_COLOR]]);
+  for (const value of values.filter((one) => one !== null).toSorted()) {
+    let at = hashOf(value) % palette.length;
+    if (chosen.size <= palette.length)
+      while ([...chosen.values()].includes(palette[at]!)) at = (at + 1) % palette.length;
+    chosen.set(value, palette[at]!);
+  }
+  return values.map((value) => chosen.get(value)!);
+}
+
+const hashOf = (text: string): number => {
+  let hash = 0;
+  for (let i = 0; i < text.length; i++) hash = (Math.imul(hash, HASH_FACTOR) + text.charCodeAt(i)) >>> 0;
+  return hash;
+};

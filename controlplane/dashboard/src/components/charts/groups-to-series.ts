@@ -1,4 +1,5 @@
 /** Converts the groups of a report over time to chart series. */
+import { stableColors } from './chart-props-and-colors.js';
 
 interface Group<Point> {
   /** Null: all other groups together. */
@@ -10,6 +11,7 @@ interface Group<Point> {
 interface Series {
   readonly label: string;
   readonly values: readonly number[];
+  readonly color: string;
 }
 
 /** `figure` returns null where the value is unknown, e.g. the cost of calls by status. */
@@ -19,11 +21,12 @@ export function groupsToSeries<Point>(
   figure: (point: Point) => number | null,
 ): readonly Series[] {
   const labels = new Set<string>();
-  return groups.map(({ value, name, timeseries }) => {
+  const colors = stableColors(groups.map(({ value }) => value));
+  return groups.map(({ value, name, timeseries }, i) => {
     let label = value === null ? 'all others' : labelOf(value, name);
     // Two agents may have the same name.
     if (labels.has(label)) label = `${label} (${(value ?? '').slice(-4)})`;
     labels.add(label);
-    return { label, values: timeseries.map((point) => figure(point) ?? 0) };
+    return { label, values: timeseries.map((point) => figure(point) ?? 0), color: colors[i]! };
   });
 }

@@ -1,10 +1,10 @@
-/** A state as a word with a coloured dot. The colour adds nothing that the word does not say. */
+/** A state as a word with a dot: grey for normal states, a colour for what deviates. The word says the same. */
 import { Box, Group } from '@mantine/core';
 
 type Tone = 'success' | 'warning' | 'error' | 'neutral';
 
 const DOT_COLORS: Readonly<Record<Tone, string>> = {
-  success: 'var(--acg-success)',
+  success: 'var(--mantine-color-gray-5)',
   warning: 'var(--acg-warning)',
   error: 'var(--acg-error)',
   neutral: 'var(--mantine-color-dimmed)',

@@ -1,6 +1,6 @@
 /** The inputs of an account: the provider's credentials and, where it has opaque calls, whether they are allowed. */
 import { NativeSelect, Stack, Text } from '@mantine/core';
-import { type CredentialField, CredentialFields } from './credential-fields.js';
+import { CredentialFields, type CredentialProvider } from './credential-fields.js';
 import type { FormErrors } from './server-errors-at-form-fields.js';
 
 export interface AccountValues {
@@ -11,9 +11,8 @@ export interface AccountValues {
 export const EMPTY_ACCOUNT: AccountValues = { credentials: {}, allowOpaque: false };
 
 interface ProviderAccountFieldsProps {
-  readonly provider: {
+  readonly provider: CredentialProvider & {
     readonly displayName: string;
-    readonly credentialFields: readonly CredentialField[];
     readonly opaqueCalls: readonly { readonly call: string; readonly why: string | null }[];
   };
   readonly values: AccountValues;
@@ -30,12 +29,12 @@ export function ProviderAccountFields({
   errors,
   withoutCredentials = false,
 }: ProviderAccountFieldsProps) {
-  const { displayName, credentialFields, opaqueCalls } = provider;
+  const { displayName, opaqueCalls } = provider;
   return (
     <>
       {!withoutCredentials && (
         <CredentialFields
-          fields={credentialFields}
+          provider={provider}
           values={values.credentials}
           onChange={(credentials) => onChange({ ...values, credentials })}
           errors={errors}

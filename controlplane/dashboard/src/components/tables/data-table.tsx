@@ -1,73 +1,32 @@
 /**
  * A list of the API: a table, or cards on small screens. It shows its own loading, error, no-match and empty states.
  */
-import { Button, Card, Group, NativeSelect, Pagination, ScrollArea, Skeleton, Stack, Table, Text } from '@mantine/core';
+import { Button, Card, Group, Pagination, ScrollArea, Skeleton, Stack, Table, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import type { UseQueryResult } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
-import { Link, useLocation } from 'wouter';
+import { type ReactNode, useRef } from 'react';
+import { useLocation } from 'wouter';
 import { formatCount } from '../../format/format.js';
 import { EmptyState } from '../feedback/empty-state.js';
 import { ErrorAlert } from '../feedback/error-alert.js';
 import { staleProps } from '../feedback/stale-props.js';
 import { useListFocusOnRowRemoval } from '../focus/use-list-focus-on-row-removal.js';
-import { HeaderCell, type Sorting } from './header-cell.js';
+import { lazyComponent } from '../layout/lazy-component-no-suspense-delay.js';
+import { CardsView } from './cards-view.js';
+import {
+  ACTIONS_HEADER,
+  type DataTableProps,
+  type ListProps,
+  type Paging,
+  type Selection,
+} from './data-table-types.js';
+import { HeaderCell } from './header-cell.js';
+import { RowCheckbox, RowLink } from './row-parts.js';
+import { useTableView } from './use-table-view.js';
 
-export interface Column<Row> {
-  readonly header: string;
-  readonly cell: (row: Row) => ReactNode;
-  /** Right-aligned. */
-  readonly numeric?: boolean;
-  /** Shown only on wide screens. */
-  readonly wideOnly?: boolean;
-  /** Value of `Sorting.sort` for this column; without it the column cannot be sorted. */
-  readonly sortKey?: string;
-}
+export type { Column } from './data-table-types.js';
 
-interface Paging {
-  /** Starts at 1. */
-  readonly page: number;
-  readonly pageSize: number;
-  readonly total: number;
-  /** `total` is a lower bound. */
-  readonly capped?: boolean;
-  readonly onPage: (page: number) => void;
-}
+const TableViewMenu = lazyComponent(async () => (await import('./table-view-menu.js')).TableViewMenu, null);
 
-/** Rows can be selected; the selection survives paging. */
-interface Selection<Row> {
-  readonly isSelected: (row: Row) => boolean;
-  readonly set: (rows: readonly Row[], selected: boolean) => void;
-  readonly nameOf: (row: Row) => string;
-}
-
-interface DataTableProps<Data, Row> {
-  /** Accessible name of the table. */
-  readonly label: string;
-  readonly query: UseQueryResult<Data>;
-  readonly rows: (data: Data) => readonly Row[];
-  readonly rowKey: (row: Row) => string;
-  /** The first column identifies the row and holds its link. */
-  readonly columns: readonly Column<Row>[];
-  /** Address of a row's page. */
-  readonly href?: (row: Row) => string;
-  readonly paging?: (data: Data) => Paging;
-  /** Rows of one line, and a head that stays at the top of the window. */
-  readonly isDense?: boolean;
-  readonly selection?: Selection<Row>;
-  readonly sorting?: Sorting;
-  /** Cells of the last line, by the header of their column, e.g. totals. */
-  readonly footer?: (data: Data) => Readonly<Record<string, ReactNode>>;
-  readonly filtered?: boolean;
-  readonly onClearFilters?: () => void;
-  /** Text for filtered lists without a match, where the search does not cover all rows. */
-  readonly nothingMatches?: string;
-  /** Shown when the unfiltered list is empty. */
-  readonly empty: ReactNode;
-}
-
-/** Header of the actions column, which is the last and right-aligned. */
-const ACTIONS_HEADER = 'Actions';
 const SKELETON_ROWS = ['92%', '78%', '85%', '70%', '88%'];
 /** Below this width, cards replace the table. */
 const NARROW_SCREEN = '(max-width: 48em)';
@@ -78,6 +37,8 @@ export function DataTable<Data, Row>(props: DataTableProps<Data, Row>) {
   const narrow = useMediaQuery(NARROW_SCREEN, false, { getInitialValueInEffect: false });
   const wide = useMediaQuery(WIDE_SCREEN, false, { getInitialValueInEffect: false });
   const focusStays = useListFocusOnRowRemoval();
+  const view = useTableView(props.label);
+  const card = useRef<HTMLDivElement>(null);
   const data = query.data;
   if (data === undefined) {
     return (
@@ -92,13 +53,15 @@ export function DataTable<Data, Row>(props: DataTableProps<Data, Row>) {
   }
   const list = rows(data);
   const paging = props.paging?.(data);
-  const columns = props.columns.filter((column) => wide || column.wideOnly !== true);
+  const columns = props.columns.filter((column) => view.isShown(column, wide));
+  const isCompact = view.isCompact && !narrow;
   return (
     <Stack gap="sm" {...focusStays}>
       {query.error !== null && <ErrorAlert error={query.error} onRetry={query.refetch} />}
       <Card
         p={0}
-        {...(props.isDense === true ? { className: 'acg-dense-card' } : {})}
+        ref={card}
+        className={`${props.isDense === true ? 'acg-dense-card' : ''} ${isCompact ? 'acg-compact' : ''}`}
         aria-busy={query.isFetching}
         {...staleProps(query.isPlaceholderData)}
       >
@@ -117,12 +80,37 @@ export function DataTable<Data, Row>(props: DataTableProps<Data, Row>) {
         {list.length === 0 && !filtered && empty}
         {list.length > 0 &&
           (narrow ? (
-            <CardsView {...props} list={list} footerCells={props.footer?.(data) ?? null} />
+            <CardsView
+              {...props}
+              columns={props.columns.filter((column) => view.isShown(column, true))}
+              list={list}
+              footerCells={props.footer?.(data) ?? null}
+            />
           ) : (
-            <TableView {...props} list={list} columns={columns} footerCells={props.footer?.(data) ?? null} />
+            <TableView
+              {...props}
+              list={list}
+              columns={columns}
+              isCompact={isCompact}
+              footerCells={props.footer?.(data) ?? null}
+            />
           ))}
       </Card>
-      {paging !== undefined && list.length > 0 && <PagingBar {...paging} shown={list.length} label={props.label} />}
+      {list.length > 0 && (
+        <Group justify="space-between" gap="sm">
+          <Group gap="sm" flex={1}>
+            {paging !== undefined && <PagingBar {...paging} shown={list.length} label={props.label} />}
+          </Group>
+          <TableViewMenu
+            label={props.label}
+            columns={props.columns}
+            view={view}
+            wide={wide}
+            narrow={narrow}
+            list={card}
+          />
+        </Group>
+      )}
     </Stack>
   );
 }
@@ -135,11 +123,6 @@ const LoadingRows = ({ label }: { readonly label: string }) => (
   </Stack>
 );
 
-type ListProps<Data, Row> = DataTableProps<Data, Row> & {
-  readonly list: readonly Row[];
-  readonly footerCells: Readonly<Record<string, ReactNode>> | null;
-};
-
 function TableView<Data, Row>({
   label,
   list,
@@ -150,11 +133,17 @@ function TableView<Data, Row>({
   sorting,
   footerCells,
   isDense = false,
-}: ListProps<Data, Row>) {
+  isCompact,
+}: ListProps<Data, Row> & { readonly isCompact: boolean }) {
   const [, navigate] = useLocation();
   return (
-    <TableRegion label={label} isDense={isDense}>
-      <Table className="acg-table" verticalSpacing={isDense ? 6 : 'sm'} horizontalSpacing="md" aria-label={label}>
+    <TableRegion label={label} isDense={isDense} isCompact={isCompact}>
+      <Table
+        className="acg-table"
+        verticalSpacing={isDense || isCompact ? 6 : 'sm'}
+        horizontalSpacing="md"
+        aria-label={label}
+      >
         <Table.Thead>
           <Table.Tr>
             {selection !== undefined && (
@@ -229,33 +218,24 @@ function TableView<Data, Row>({
 interface TableRegionProps {
   readonly label: string;
   readonly isDense: boolean;
+  readonly isCompact: boolean;
   readonly children: ReactNode;
 }
 
-/** A head can only stick to the window where no scroll area is between. */
-const TableRegion = ({ label, isDense, children }: TableRegionProps) =>
-  isDense ? (
-    <section aria-label={label}>{children}</section>
+/** A head sticks to the window where no scroll area is between, else to the scroll area, which fits into the window. */
+function TableRegion({ label, isDense, isCompact, children }: TableRegionProps) {
+  if (isDense) return <section aria-label={label}>{children}</section>;
+  const viewportProps = { tabIndex: 0, role: 'region', 'aria-label': label } as const;
+  return isCompact ? (
+    <ScrollArea.Autosize type="auto" mah="calc(100dvh - 9rem)" tabIndex={-1} viewportProps={viewportProps}>
+      {children}
+    </ScrollArea.Autosize>
   ) : (
-    <ScrollArea type="auto" tabIndex={-1} viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': label }}>
+    <ScrollArea type="auto" tabIndex={-1} viewportProps={viewportProps}>
       {children}
     </ScrollArea>
   );
-
-interface RowCheckboxProps<Row> {
-  readonly row: Row;
-  readonly selection: Selection<Row>;
 }
-
-const RowCheckbox = <Row,>({ row, selection }: RowCheckboxProps<Row>) => (
-  <input
-    type="checkbox"
-    className="acg-checkbox"
-    aria-label={`Select ${selection.nameOf(row)}`}
-    checked={selection.isSelected(row)}
-    onChange={(event) => selection.set([row], event.currentTarget.checked)}
-  />
-);
 
 interface SelectAllCheckboxProps<Row> {
   readonly label: string;
@@ -276,81 +256,6 @@ function SelectAllCheckbox<Row>({ label, list, selection }: SelectAllCheckboxPro
       }}
       onChange={(event) => selection.set(list, event.currentTarget.checked)}
     />
-  );
-}
-
-function CardsView<Data, Row>({
-  label,
-  list,
-  columns,
-  rowKey,
-  href,
-  selection,
-  sorting,
-  footerCells,
-}: ListProps<Data, Row>) {
-  const sortable = columns.filter(({ sortKey }) => sortKey !== undefined);
-  const [title, ...others] = columns;
-  return (
-    <>
-      {sorting !== undefined && sortable.length > 0 && (
-        <NativeSelect
-          label="Sort by"
-          p="md"
-          pb={0}
-          data={sortable.map(({ sortKey, header }) => ({ value: sortKey!, label: header }))}
-          value={sorting.sort}
-          onChange={({ currentTarget: { value } }) =>
-            sorting.onSort(value, sortable.find(({ sortKey }) => sortKey === value)?.numeric === true ? 'desc' : 'asc')
-          }
-        />
-      )}
-      <ul className="acg-plain-list" aria-label={label}>
-        {list.map((row) => (
-          <li className="acg-card-list-item" key={rowKey(row)}>
-            <Group gap="sm" mb="xs" wrap="nowrap" align="flex-start">
-              {selection !== undefined && <RowCheckbox row={row} selection={selection} />}
-              <Text component="div" size="sm" fw={600} className="acg-break-anywhere">
-                {href === undefined ? title?.cell(row) : <RowLink to={href(row)}>{title?.cell(row)}</RowLink>}
-              </Text>
-            </Group>
-            <Stack gap={6}>
-              {others
-                .filter(({ header, cell }) => header !== ACTIONS_HEADER || cell(row) !== false)
-                .map(({ header, cell, numeric }) => (
-                  <Group key={header} justify="space-between" align="flex-start" wrap="nowrap" gap="md">
-                    <span className="acg-label">{header}</span>
-                    <Text
-                      component="div"
-                      size="sm"
-                      ta="right"
-                      className={`acg-break-anywhere${numeric === true ? ' acg-tabular-numbers' : ''}`}
-                    >
-                      {cell(row)}
-                    </Text>
-                  </Group>
-                ))}
-            </Stack>
-          </li>
-        ))}
-        {footerCells !== null && (
-          <li className="acg-card-list-item">
-            <Stack gap={6}>
-              {columns
-                .filter(({ header }) => footerCells[header] !== undefined)
-                .map(({ header }) => (
-                  <Group key={header} justify="space-between" wrap="nowrap" gap="md">
-                    <span className="acg-label">{header}</span>
-                    <Text component="div" size="sm" fw={600} ta="right" className="acg-tabular-numbers">
-                      {footerCells[header]}
-                    </Text>
-                  </Group>
-                ))}
-            </Stack>
-          </li>
-        )}
-      </ul>
-    </>
   );
 }
 
@@ -385,10 +290,3 @@ function PagingBar({
     </Group>
   );
 }
-
-/** The link to a row's page. */
-const RowLink = ({ to, children }: { readonly to: string; readonly children: ReactNode }) => (
-  <Link href={to} className="acg-row-link">
-    {children}
-  </Link>
-);

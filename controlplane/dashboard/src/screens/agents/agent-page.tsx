@@ -82,7 +82,10 @@ function ProjectName({ id }: { readonly id: string }) {
   if (name === undefined) return null;
   return (
     <Text span inherit>
-      Project {name}
+      Project{' '}
+      <Anchor component={Link} href={`/projects/${id}`} inherit underline="always">
+        {name}
+      </Anchor>
     </Text>
   );
 }

@@ -25,15 +25,16 @@ const NewAgentDialog = lazy(async () => ({
 }));
 
 const PAGE_SIZE = 25;
-const DEFAULTS = { search: '', status: '', project: '', sort: 'costCents', period: '7d', page: 1 };
+const DEFAULTS = { search: '', status: '', project: '', sort: 'costCents', order: 'desc', period: '7d', page: 1 };
 const SORTS = [
-  { value: 'costCents', label: 'Most spend' },
-  { value: 'requests', label: 'Most calls' },
-  { value: 'errorRate', label: 'Most errors' },
-  { value: 'rejectedRequests', label: 'Most rejected' },
-  { value: 'budgetUsedPercent', label: 'Least budget left' },
-  { value: 'lastCallAt', label: 'Last call' },
-  { value: 'createdAt', label: 'Newest' },
+  'name',
+  'createdAt',
+  'costCents',
+  'budgetUsedPercent',
+  'requests',
+  'errorRate',
+  'rejectedRequests',
+  'lastCallAt',
 ] as const;
 const STATUSES = ['active', 'paused', 'revoked'] as const;
 
@@ -48,8 +49,8 @@ export function AgentsPage() {
   const query = {
     period,
     series: period === '24h' ? ('hour' as const) : ('day' as const),
-    order: 'desc' as const,
-    sort: SORTS.find(({ value }) => value === values.sort)?.value ?? 'costCents',
+    order: values.order === 'asc' ? ('asc' as const) : ('desc' as const),
+    sort: SORTS.find((name) => name === values.sort) ?? 'costCents',
     limit: PAGE_SIZE,
     offset: (values.page - 1) * PAGE_SIZE,
     ...(values.search === '' ? {} : { search: values.search }),
@@ -90,6 +91,7 @@ export function AgentsPage() {
         rows={(data) => data.agents}
         rowKey={({ id }) => id}
         columns={agentColumns(period)}
+        sorting={{ sort: query.sort, order: query.order, onSort: (sort, order) => set({ sort, order }) }}
         href={({ id }) => `/agents/${id}`}
         selection={{
           isSelected: ({ id }) => selected.has(id),
@@ -166,14 +168,6 @@ function AgentFilters({ values, set, period }: AgentFiltersProps) {
         onChange={(value) => set({ status: value ?? '' })}
         w={140}
       />
-      <Select
-        aria-label="Sort by"
-        data={[...SORTS]}
-        allowDeselect={false}
-        value={values.sort}
-        onChange={(value) => set({ sort: value ?? DEFAULTS.sort })}
-        w={170}
-      />
       <PeriodControl value={period} onChange={(value) => set({ period: value })} />
     </Group>
   );
@@ -185,6 +179,7 @@ const fetchAgents = () => api.get('/v1/usage/agents');
 const agentColumns = (period: string): readonly Column<AgentRow>[] => [
   {
     header: 'Agent',
+    sortKey: 'name',
     cell: ({ name, projectName }) => (
       <span className="acg-name">
         {name}
@@ -195,15 +190,17 @@ const agentColumns = (period: string): readonly Column<AgentRow>[] => [
     ),
   },
   { header: 'Status', cell: ({ status }) => <AgentStatusBadge status={status} /> },
-  { header: 'Spend', numeric: true, cell: ({ costUsd }) => formatUsd(costUsd) },
+  { header: 'Spend', numeric: true, sortKey: 'costCents', cell: ({ costUsd }) => formatUsd(costUsd) },
   {
     header: 'This month',
+    sortKey: 'budgetUsedPercent',
     cell: ({ monthCents, budgetCentsMonthly }) => (
       <BudgetBar spentCents={monthCents} budgetCents={budgetCentsMonthly} />
     ),
   },
   {
     header: 'Calls',
+    sortKey: 'requests',
     numeric: true,
     cell: ({ requests, series }) => (
       <Group component="span" gap="xs" justify="flex-end" wrap="nowrap">
@@ -219,11 +216,13 @@ const agentColumns = (period: string): readonly Column<AgentRow>[] => [
   },
   {
     header: 'Errors',
+    sortKey: 'errorRate',
     numeric: true,
     cell: ({ requests, errorRate }) => (requests === 0 ? NO_VALUE : formatPercent(errorRate)),
   },
   {
     header: 'Rejected',
+    sortKey: 'rejectedRequests',
     numeric: true,
     cell: ({ rejectedRequests }) => (
       <Text span inherit {...(rejectedRequests > 0 ? { c: 'var(--acg-warning)', fw: 600 } : {})}>
@@ -231,5 +230,15 @@ const agentColumns = (period: string): readonly Column<AgentRow>[] => [
       </Text>
     ),
   },
-  { header: 'Last call', cell: ({ lastCallAt }) => <RelativeTime at={lastCallAt} never="Never" /> },
+  {
+    header: 'Last call',
+    sortKey: 'lastCallAt',
+    cell: ({ lastCallAt }) => <RelativeTime at={lastCallAt} never="Never" />,
+  },
+  {
+    header: 'Created',
+    sortKey: 'createdAt',
+    isOptional: true,
+    cell: ({ createdAt }) => <RelativeTime at={createdAt} />,
+  },
 ];

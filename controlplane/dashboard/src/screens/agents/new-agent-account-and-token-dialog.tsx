@@ -12,7 +12,7 @@ import { useFormDraft } from '../../api/form-drafts-across-sign-in.js';
 import { queryClient } from '../../api/query-client.js';
 import { RestoreFocusOnClose } from '../../components/focus/restore-focus-on-close.js';
 import { BudgetAmountInput } from '../../components/forms/budget-amount-input.js';
-import { credentialFieldLabels, omitEmptyFields } from '../../components/forms/credential-fields.js';
+import { credentialFieldLabels, toCredentials } from '../../components/forms/credential-fields.js';
 import { EMPTY_ACCOUNT, ProviderAccountFields } from '../../components/forms/provider-account-fields.js';
 import { ProviderSelect } from '../../components/forms/provider-select.js';
 import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
@@ -93,14 +93,22 @@ function NewAgentForm({ onClose, onToken, onCreated }: NewAgentFormProps) {
       const project = projectId === '' ? (projects.data?.[0]?.id ?? '') : projectId;
       let { agentId } = completedSteps;
       if (agentId === undefined) {
-        const body = { projectId: project, name: name.trim(), budgetCentsMonthly: dollarInputToCents(budget) };
+        const cents = dollarInputToCents(budget);
+        // A stated null would overrule the project's defaults for new agents.
+        const stated = cents === null ? {} : { budgetCentsMonthly: cents };
+        const body = { projectId: project, name: name.trim(), ...stated };
         agentId = (await api.post('/v1/agents', { body })).agent.id;
         setCompletedSteps({ agentId });
         void queryClient.invalidateQueries({ queryKey: ['agents'] });
       }
       if (providerSlug !== '' && completedSteps.account === undefined) {
         const { credentials, allowOpaque } = account;
-        await addAccount.mutateAsync({ agentId, providerSlug, credentials: omitEmptyFields(credentials), allowOpaque });
+        await addAccount.mutateAsync({
+          agentId,
+          providerSlug,
+          credentials: toCredentials(provider, credentials),
+          allowOpaque,
+        });
         setCompletedSteps({ agentId, account: true });
       }
       if (!token) return { agentId, secretKey: null };
@@ -113,7 +121,7 @@ function NewAgentForm({ onClose, onToken, onCreated }: NewAgentFormProps) {
       else onToken({ agentId, providerSlug, secret: secretKey });
     },
   });
-  const errors = formErrors(create.error, { ...LABELS, ...credentialFieldLabels(provider?.credentialFields) });
+  const errors = formErrors(create.error, { ...LABELS, ...credentialFieldLabels(provider) });
   return (
     <form onSubmit={form.onSubmit((values) => create.mutate(values))}>
       <Stack gap="md">
@@ -139,6 +147,7 @@ function NewAgentForm({ onClose, onToken, onCreated }: NewAgentFormProps) {
           />
           <BudgetAmountInput
             label="Monthly budget (USD)"
+            placeholder="Project default"
             disabled={completedSteps.agentId !== undefined}
             {...form.getInputProps('budget')}
             error={errors.fieldError('budgetCentsMonthly')}

@@ -38,9 +38,10 @@ export function OverviewTab({ agent }: { readonly agent: Agent }) {
     queryFn: () => api.get('/v1/usage/agents', { params: { query: { search: agent.id, limit: 1 } } }),
     refetchInterval: REFETCH_MS,
   });
+  const seriesQuery = { ...query, interval: period === '24h' ? 'hour' : 'day' } as const;
   const series = useQuery({
-    queryKey: ['usage', 'timeseries', query],
-    queryFn: () => api.get('/v1/usage/timeseries', { params: { query } }),
+    queryKey: ['usage', 'timeseries', seriesQuery],
+    queryFn: () => api.get('/v1/usage/timeseries', { params: { query: seriesQuery } }),
     refetchInterval: REFETCH_MS,
   });
   const points = series.data?.timeseries;

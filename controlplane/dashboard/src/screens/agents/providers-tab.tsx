@@ -4,16 +4,18 @@ import { useDisclosure } from '@mantine/hooks';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
+import { CredentialBadge } from '../../components/credentials/credential-badge.js';
 import { CREDENTIAL_TEST_TOASTS } from '../../components/feedback/credential-test-toasts.js';
 import { EmptyState } from '../../components/feedback/empty-state.js';
 import { RelativeTime } from '../../components/feedback/relative-time.js';
 import { StatusBadge } from '../../components/feedback/status-badge.js';
 import { ConfirmDialog } from '../../components/forms/confirm-dialog.js';
-import { credentialFieldLabels, omitEmptyFields } from '../../components/forms/credential-fields.js';
+import { credentialFieldLabels, toCredentials } from '../../components/forms/credential-fields.js';
 import { Form } from '../../components/forms/form-with-server-errors.js';
 import { EMPTY_ACCOUNT, ProviderAccountFields } from '../../components/forms/provider-account-fields.js';
 import { ProviderSelect } from '../../components/forms/provider-select.js';
 import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
+import { lazyComponent } from '../../components/layout/lazy-component-no-suspense-delay.js';
 import { DataTable } from '../../components/tables/data-table.js';
 import {
   type Agent,
@@ -25,6 +27,11 @@ import { useRemoveAccount, useTestAccount } from '../../resources/provider-accou
 import { AccountPermissionsDialog } from './account-permissions-dialog.js';
 import { AccountToolsDialog } from './account-tools-dialog.js';
 
+const AccountDrawer = lazyComponent(
+  async () => (await import('../../components/credentials/account-drawer.js')).AccountDrawer,
+  null,
+);
+
 export function ProvidersTab({ agent }: { readonly agent: Agent }) {
   const accounts = useAgentAccounts(agent.id);
   const providers = useProviders();
@@ -32,6 +39,7 @@ export function ProvidersTab({ agent }: { readonly agent: Agent }) {
   const [removing, setRemoving] = useState<{ readonly id: string; readonly providerSlug: string } | null>(null);
   const [toolsOf, setToolsOf] = useState<{ readonly id: string; readonly providerSlug: string } | null>(null);
   const [permitting, setPermitting] = useState<NonNullable<typeof accounts.data>[number] | null>(null);
+  const [shown, setShown] = useState('');
   const test = useTestAccount();
   const removeAccount = useRemoveAccount();
   const nameOf = (slug: string) => providers.data?.find((provider) => provider.slug === slug)?.displayName ?? slug;
@@ -53,12 +61,7 @@ export function ProvidersTab({ agent }: { readonly agent: Agent }) {
           { header: 'Provider', cell: ({ providerSlug }) => nameOf(providerSlug) },
           {
             header: 'Credential',
-            cell: ({ status }) =>
-              status === 'active' ? (
-                <StatusBadge tone="success">stored</StatusBadge>
-              ) : (
-                <StatusBadge tone="error">must be entered again</StatusBadge>
-              ),
+            cell: ({ status, minted }) => <CredentialBadge status={status} minted={minted} />,
           },
           {
             header: 'Calls',
@@ -76,6 +79,11 @@ export function ProvidersTab({ agent }: { readonly agent: Agent }) {
             header: 'Actions',
             cell: (account) => (
               <Group gap="xs" justify="flex-end" wrap="nowrap">
+                {account.minted !== null && (
+                  <Button size="compact-sm" variant="default" onClick={() => setShown(account.id)}>
+                    Details
+                  </Button>
+                )}
                 {isMcpServer(account.providerSlug) && (
                   <Button size="compact-sm" variant="default" onClick={() => setToolsOf(account)}>
                     Tools
@@ -121,6 +129,7 @@ export function ProvidersTab({ agent }: { readonly agent: Agent }) {
       <Modal opened={adding} onClose={dialog.close} title="Add provider">
         <AddProviderForm agentId={agent.id} onDone={dialog.close} />
       </Modal>
+      {shown !== '' && <AccountDrawer id={shown} onClose={() => setShown('')} />}
       {toolsOf !== null && (
         <AccountToolsDialog
           account={{ ...toolsOf, agentId: agent.id }}
@@ -160,14 +169,14 @@ function AddProviderForm({ agentId, onDone }: { readonly agentId: string; readon
   const [slug, setSlug] = useState('openai');
   const [account, setAccount] = useState(EMPTY_ACCOUNT);
   const provider = providers.data?.find((one) => one.slug === slug);
-  const errors = formErrors(add.error, { ...LABELS, ...credentialFieldLabels(provider?.credentialFields) });
+  const errors = formErrors(add.error, { ...LABELS, ...credentialFieldLabels(provider) });
   return (
     <Form
       errors={errors}
       onSubmit={() => {
         const { credentials, allowOpaque } = account;
         add.mutate(
-          { agentId, providerSlug: slug, credentials: omitEmptyFields(credentials), allowOpaque },
+          { agentId, providerSlug: slug, credentials: toCredentials(provider, credentials), allowOpaque },
           { onSuccess: onDone },
         );
       }}

@@ -2,8 +2,9 @@
 import { Button, Code, Group, NativeSelect, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
-import { Gauge, Mail } from 'lucide-react';
+import { ChartNoAxesColumnIncreasing, Gauge, Mail } from 'lucide-react';
 import { lazy, Suspense, useEffect, useState } from 'react';
+import { Link } from 'wouter';
 import { api } from '../../api/api-client.js';
 import { useMe } from '../../api/session.js';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
@@ -19,6 +20,7 @@ import { type EventName, useEventTypes } from '../../resources/use-event-types.j
 import { describeEvent } from './describe-event.js';
 import { EventMailDialog } from './event-mail-dialog.js';
 import { EventSubjectLinks } from './event-subject-links.js';
+import { OpenAlerts } from './open-alerts.js';
 
 const BudgetThresholdsDialog = lazy(async () => ({
   default: (await import('./select-agents-and-thresholds-dialog.js')).SelectAgentsAndThresholdsDialog,
@@ -64,6 +66,14 @@ export function AlertsPage() {
         description="Events of the last 30 days. Days are UTC."
         actions={
           <>
+            <Button
+              component={Link}
+              href="/alerts/rules"
+              variant="default"
+              leftSection={<ChartNoAxesColumnIncreasing size={16} aria-hidden />}
+            >
+              Alert rules
+            </Button>
             <RoleGuardedButton
               requiredRole="member"
               variant="default"
@@ -78,6 +88,7 @@ export function AlertsPage() {
           </>
         }
       />
+      <OpenAlerts />
       <Group gap="sm" mb="md" align="flex-end" className="acg-filters">
         <NativeSelect
           label="Event"

@@ -17,6 +17,12 @@ const formatSeconds = (seconds: unknown): string =>
 const formatSpendOfBudget = (data: Data): string =>
   `${formatCents(numberOrZero(data.spentCents))} of ${formatCents(numberOrZero(data.budgetCentsMonthly))} this month`;
 
+function formatMetric({ metric }: Data, value: unknown): string {
+  if (typeof value !== 'number') return 'too few calls';
+  if (metric === 'spend') return formatCents(value);
+  return metric === 'latency' ? `${formatCount(value)} ms` : `${PERCENT.format(value)}%`;
+}
+
 export function describeEvent(event: string, data: Data): string {
   switch (event) {
     case 'agent.budget_exceeded':
@@ -37,6 +43,9 @@ export function describeEvent(event: string, data: Data): string {
       return `${formatCents(numberOrZero(data.unattributedCents))} of ${String(data.keyLabel)} on ${String(data.day)} did not pass the gateway.`;
     case 'price.drift':
       return `${String(data.model)} is billed at another price since ${String(data.day)}.`;
+    case 'alert.opened':
+    case 'alert.resolved':
+      return `${String(data.ruleName)}: ${formatMetric(data, data.value)}, last week ${formatMetric(data, data.baseline)}.`;
     case 'webhook.paused':
       return `${formatCount(numberOrZero(data.failedAttempts))} attempts failed.`;
     default:

@@ -7,4 +7,5 @@ export const screens: readonly ScreenDefinition[] = [
     load: async () => (await import('./alerts-page.js')).AlertsPage,
     nav: { label: 'Alerts', icon: BellRing, section: 'Traffic', order: 7, key: 'l' },
   },
+  { path: '/alerts/rules', load: async () => (await import('./alert-rules-page.js')).AlertRulesPage },
 ];

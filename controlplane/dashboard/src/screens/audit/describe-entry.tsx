@@ -51,11 +51,14 @@ export function nameOfTarget({ target, changes }: AuditEntry): string | null {
 
 /** Null: the object has no page. */
 function pathOfTarget({ type, id, name }: AuditEntry['target']): string | null {
+  // A revoked key keeps its page.
+  if (type === 'api_key') return `/keys/${id}`;
   if (name === null && type !== 'webhook') return null;
   if (type === 'agent') return `/agents/${id}`;
   if (type === 'webhook') return `/webhooks/${id}`;
-  if (type === 'api_key') return `/keys?${new URLSearchParams({ search: name ?? '' })}`;
-  if (type === 'project') return `/usage?${new URLSearchParams({ by: 'agent', project: id })}`;
+  if (type === 'project') return `/projects/${id}`;
+  if (type === 'account') return `/providers/accounts/${id}`;
+  if (type === 'run') return `/runs/${id}`;
   if (type === 'credential') return `/providers?${new URLSearchParams({ tab: 'shared', credential: id })}`;
   return null;
 }

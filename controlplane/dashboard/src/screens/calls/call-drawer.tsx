@@ -7,6 +7,7 @@ import { Link } from 'wouter';
 import { api } from '../../api/api-client.js';
 import { useConfig } from '../../api/session.js';
 import { CopyButton } from '../../components/buttons/copy-button.js';
+import { InlineCopy } from '../../components/buttons/inline-copy.js';
 import { CallStatusBadge } from '../../components/feedback/call-status-badge.js';
 import { DetailRow } from '../../components/feedback/detail-row.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
@@ -78,11 +79,28 @@ function CallDetails({ call, onFilter }: { readonly call: CallRow; readonly onFi
             {call.agentName ?? call.agentId}
           </Anchor>
         </DetailRow>
-        <DetailRow label="Project">{call.projectName ?? NO_VALUE}</DetailRow>
-        <DetailRow label="Gateway token">{call.keyName ?? call.keyPrefix ?? call.keyId}</DetailRow>
+        <DetailRow label="Project">
+          {call.projectId === null ? (
+            NO_VALUE
+          ) : (
+            <Anchor component={Link} href={`/projects/${call.projectId}`} inherit>
+              {call.projectName ?? call.projectId}
+            </Anchor>
+          )}
+        </DetailRow>
+        <DetailRow label="Gateway token">
+          <Anchor component={Link} href={`/keys/${call.keyId}`} inherit>
+            {call.keyName ?? call.keyPrefix ?? call.keyId}
+          </Anchor>
+        </DetailRow>
+        <DetailRow label="Provider account">
+          <Anchor component={Link} href={`/providers/accounts/${call.accountId}`} inherit>
+            {providerLabel(call.providerSlug)}
+          </Anchor>
+        </DetailRow>
         <DetailRow label="Time">{formatExactTime(call.createdAt)}</DetailRow>
         <DetailRow label="Request id">
-          <Code>{call.requestId}</Code>
+          <InlineCopy value={call.requestId} what="request id" />
         </DetailRow>
       </DetailSection>
       <DetailSection title="Tokens and cost">

@@ -3,23 +3,17 @@ import { api } from '../../api/api-client.js';
 import { queryClient } from '../../api/query-client.js';
 
 export const PAGE_SIZE = 25;
-export const DEFAULT_KEY_FILTERS = { search: '', project: '', status: '', sort: 'createdAt', page: 1 };
+export const DEFAULT_KEY_FILTERS = { search: '', project: '', status: '', sort: 'createdAt', order: 'desc', page: 1 };
 type KeyFilters = typeof DEFAULT_KEY_FILTERS;
 
 export const STATUSES = ['active', 'expired'] as const;
-export const SORTS = [
-  { value: 'createdAt', label: 'Newest', order: 'desc' },
-  { value: 'name', label: 'Name', order: 'asc' },
-  { value: 'lastUsedAt', label: 'Least recently used', order: 'asc' },
-  { value: 'expiresAt', label: 'Expires soonest', order: 'asc' },
-] as const;
+const SORTS = ['createdAt', 'name', 'lastUsedAt', 'expiresAt'] as const;
 
-export function fetchKeys({ search, project, status, sort, page }: KeyFilters) {
+export function fetchKeys({ search, project, status, sort, order, page }: KeyFilters) {
   const known = STATUSES.find((name) => name === status);
-  const { value, order } = SORTS.find((one) => one.value === sort) ?? SORTS[0];
   const query = {
-    sort: value,
-    order,
+    sort: SORTS.find((name) => name === sort) ?? 'createdAt',
+    order: order === 'asc' ? ('asc' as const) : ('desc' as const),
     limit: PAGE_SIZE,
     offset: (page - 1) * PAGE_SIZE,
     ...(search.trim() === '' ? {} : { search: search.trim() }),
@@ -30,6 +24,9 @@ export function fetchKeys({ search, project, status, sort, page }: KeyFilters) {
 }
 
 export type Key = Awaited<ReturnType<typeof fetchKeys>>['keys'][number];
+
+export const fetchKey = async (id: string): Promise<Key> =>
+  (await api.get('/v1/api-keys/{id}', { params: { path: { id } } })).key;
 
 export const refreshKeys = (): void => void queryClient.invalidateQueries({ queryKey: ['keys'] });
 
@@ -44,6 +41,7 @@ interface KeyState {
 
 /** The most important fact about a token. */
 export function describeKeyState({ status, replacedBy, expiresAt, lastUsedAt }: Key, nowMs: number): KeyState {
+  if (status === 'revoked') return { tone: 'error', text: 'revoked' };
   if (status === 'expired') return { tone: 'error', text: 'expired' };
   if (replacedBy !== null) return { tone: 'warning', text: 'replaced, still valid' };
   if (expiresAt !== null && Date.parse(expiresAt) - nowMs < SOON_DAYS * MS_PER_DAY) {

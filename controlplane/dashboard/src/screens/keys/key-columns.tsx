@@ -25,6 +25,7 @@ const editDisabledReason = ({ status }: Key): string | null =>
 export const keyColumns = ({ projectName, onEdit, onRotate, onRevoke }: KeyActions): readonly Column<Key>[] => [
   {
     header: 'Gateway token',
+    sortKey: 'name',
     cell: ({ name, keyPrefix }) => (
       <>
         <Text size="sm" fw={600} span display="block" className="acg-break-anywhere">
@@ -46,6 +47,7 @@ export const keyColumns = ({ projectName, onEdit, onRotate, onRevoke }: KeyActio
   },
   {
     header: 'Last used',
+    sortKey: 'lastUsedAt',
     cell: ({ id, lastUsedAt }) =>
       lastUsedAt === null ? (
         'Never'
@@ -55,60 +57,67 @@ export const keyColumns = ({ projectName, onEdit, onRotate, onRevoke }: KeyActio
         </Anchor>
       ),
   },
-  { header: 'Expires', cell: ({ expiresAt }) => <RelativeTime at={expiresAt} never="Never" /> },
-  { header: 'Created', cell: ({ createdAt }) => <RelativeTime at={createdAt} />, wideOnly: true },
+  { header: 'Expires', sortKey: 'expiresAt', cell: ({ expiresAt }) => <RelativeTime at={expiresAt} never="Never" /> },
+  { header: 'Created', sortKey: 'createdAt', cell: ({ createdAt }) => <RelativeTime at={createdAt} />, wideOnly: true },
   {
     header: 'Actions',
-    cell: (key) => (
-      <Group gap="xs" justify="flex-end" wrap="nowrap">
-        <RoleGuardedButton
-          requiredRole="admin"
-          disabledReason={editDisabledReason(key)}
-          size="compact-sm"
-          variant="default"
-          aria-label={`Edit ${key.name}`}
-          onClick={() => onEdit(key)}
-        >
-          Edit
-        </RoleGuardedButton>
-        <RoleGuardedButton
-          requiredRole="admin"
-          disabledReason={rotateDisabledReason(key)}
-          size="compact-sm"
-          variant="default"
-          aria-label={`Rotate ${key.name}`}
-          onClick={() => onRotate(key)}
-        >
-          Rotate
-        </RoleGuardedButton>
-        <RoleGuardedButton
-          requiredRole="admin"
-          size="compact-sm"
-          variant="subtle"
-          color="red"
-          aria-label={`Revoke ${key.name}`}
-          onClick={() => onRevoke(key)}
-        >
-          Revoke
-        </RoleGuardedButton>
-      </Group>
-    ),
+    cell: (key) => <KeyActionButtons apiKey={key} onEdit={onEdit} onRotate={onRotate} onRevoke={onRevoke} />,
   },
 ];
 
-interface KeyScopeProps {
+interface KeyActionButtonsProps extends Omit<KeyActions, 'projectName'> {
   readonly apiKey: Key;
-  readonly projectName: KeyActions['projectName'];
 }
 
-function KeyScope({ apiKey: { scope, agentId, agentName, projectId }, projectName }: KeyScopeProps) {
+/** Edit, rotate and revoke, each disabled with the reason where it is not possible. */
+export const KeyActionButtons = ({ apiKey: key, onEdit, onRotate, onRevoke }: KeyActionButtonsProps) => (
+  <Group gap="xs" justify="flex-end" wrap="nowrap">
+    <RoleGuardedButton
+      requiredRole="admin"
+      disabledReason={editDisabledReason(key)}
+      size="compact-sm"
+      variant="default"
+      aria-label={`Edit ${key.name}`}
+      onClick={() => onEdit(key)}
+    >
+      Edit
+    </RoleGuardedButton>
+    <RoleGuardedButton
+      requiredRole="admin"
+      disabledReason={rotateDisabledReason(key)}
+      size="compact-sm"
+      variant="default"
+      aria-label={`Rotate ${key.name}`}
+      onClick={() => onRotate(key)}
+    >
+      Rotate
+    </RoleGuardedButton>
+    <RoleGuardedButton
+      requiredRole="admin"
+      size="compact-sm"
+      variant="subtle"
+      color="red"
+      aria-label={`Revoke ${key.name}`}
+      onClick={() => onRevoke(key)}
+    >
+      Revoke
+    </RoleGuardedButton>
+  </Group>
+);
+
+interface KeyScopeProps {
+  readonly apiKey: Key;
+  readonly projectName: (id: string) => string | null;
+}
+
+export function KeyScope({ apiKey: { scope, agentId, agentName, projectId }, projectName }: KeyScopeProps) {
   const project = projectId === null ? null : projectName(projectId);
   if (scope === 'org') return <>All agents</>;
   if (scope === 'project' || agentId === null) return <>All agents of {project ?? 'a project'}</>;
   return (
     <>
       <Anchor component={Link} href={`/agents/${agentId}?tab=keys`} inherit underline="always" className="acg-name">
-        {agentName ?? agentId.slice(0, 8)}
+        {agentName ?? agentId.slice(-8)}
       </Anchor>
       {project !== null && (
         <Text size="xs" c="dimmed" span display="block">

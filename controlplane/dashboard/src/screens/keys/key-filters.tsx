@@ -3,7 +3,7 @@ import { Group, NativeSelect } from '@mantine/core';
 import { SearchInput } from '../../components/forms/search-input.js';
 import type { useUrlState } from '../../hooks/use-url-state.js';
 import { useProjects } from '../../resources/agent-account-and-key-hooks.js';
-import { type DEFAULT_KEY_FILTERS, SORTS, STATUSES } from './fetch-keys-and-describe-status.js';
+import { type DEFAULT_KEY_FILTERS, STATUSES } from './fetch-keys-and-describe-status.js';
 
 type State = ReturnType<typeof useUrlState<typeof DEFAULT_KEY_FILTERS>>;
 
@@ -31,12 +31,6 @@ export function KeyFilters({ values, set }: Pick<State, 'values' | 'set'>) {
         data={[{ value: '', label: 'Any status' }, ...STATUSES]}
         value={values.status}
         onChange={(event) => set({ status: event.currentTarget.value })}
-      />
-      <NativeSelect
-        aria-label="Sort by"
-        data={SORTS.map(({ value, label }) => ({ value, label }))}
-        value={values.sort}
-        onChange={(event) => set({ sort: event.currentTarget.value })}
       />
     </Group>
   );

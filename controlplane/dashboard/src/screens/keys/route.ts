@@ -7,4 +7,5 @@ export const screens: readonly ScreenDefinition[] = [
     load: async () => (await import('./keys-page.js')).KeysPage,
     nav: { label: 'Gateway tokens', icon: KeyRound, section: 'Access', order: 2, key: 'k' },
   },
+  { path: '/keys/:id', load: async () => (await import('./key-page.js')).KeyPage },
 ];

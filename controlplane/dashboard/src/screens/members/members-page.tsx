@@ -1,6 +1,6 @@
 /** The Members page: members, roles and invitations. */
 import { Group, Stack, Text } from '@mantine/core';
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/api-client.js';
 import { useFormDraft } from '../../api/form-drafts-across-sign-in.js';
@@ -11,6 +11,7 @@ import { EmptyState } from '../../components/feedback/empty-state.js';
 import { RelativeTime } from '../../components/feedback/relative-time.js';
 import { StatusBadge } from '../../components/feedback/status-badge.js';
 import { showErrorToast, showToast } from '../../components/feedback/toast.js';
+import { SearchInput } from '../../components/forms/search-input.js';
 import { PageHeader } from '../../components/layout/page-header.js';
 import { DataTable } from '../../components/tables/data-table.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
@@ -21,24 +22,45 @@ import { MemberSessionsDialog } from './member-sessions-dialog.js';
 import { RemoveMemberDialog } from './remove-member-dialog.js';
 import { RoleTable } from './role-table.js';
 
-const DEFAULTS = { page: 1 };
+const DEFAULTS = { search: '', sort: 'createdAt', order: 'asc', page: 1 };
 const PAGE_SIZE = 50;
 
 type Member = Awaited<ReturnType<typeof fetchMembers>>['members'][number];
 
-const fetchMembers = (page: number) =>
-  api.get('/v1/members', { params: { query: { limit: PAGE_SIZE, offset: (page - 1) * PAGE_SIZE } } });
+const SORTS = ['createdAt', 'email', 'name', 'role'] as const;
+
+const fetchMembers = ({
+  search,
+  sort,
+  order,
+  page,
+}: Readonly<Record<'search' | 'sort' | 'order', string>> & { page: number }) =>
+  api.get('/v1/members', {
+    params: {
+      query: {
+        limit: PAGE_SIZE,
+        offset: (page - 1) * PAGE_SIZE,
+        sort: SORTS.find((name) => name === sort) ?? 'createdAt',
+        order: order === 'desc' ? 'desc' : 'asc',
+        ...(search.trim() === '' ? {} : { search: search.trim() }),
+      },
+    },
+  });
 
 const refreshMembers = (): void => void queryClient.invalidateQueries({ queryKey: ['members'] });
 
 export function MembersPage() {
-  const { values, set } = useUrlState(DEFAULTS);
+  const { values, set, clear } = useUrlState(DEFAULTS);
   const me = useMe().data;
   const [inviting, setInviting] = useFormDraft('invite', false);
   const [link, setLink] = useState<string | null>(null);
   const [shown, setShown] = useState<Member | null>(null);
   const [toRemove, setToRemove] = useState<Member | null>(null);
-  const members = useQuery({ queryKey: ['members', values.page], queryFn: () => fetchMembers(values.page) });
+  const members = useQuery({
+    queryKey: ['members', values],
+    queryFn: () => fetchMembers(values),
+    placeholderData: keepPreviousData,
+  });
   const handleInvited = (invitationUrl: string | null, email: string): void => {
     refreshMembers();
     setInviting(false);
@@ -67,9 +89,24 @@ export function MembersPage() {
           </RoleGuardedButton>
         }
       />
+      <Group gap="sm" mb="md" className="acg-filters">
+        <SearchInput
+          label="Search members"
+          placeholder="Name or e-mail"
+          value={values.search}
+          onChange={(search) => set({ search }, { replace: true })}
+        />
+      </Group>
       <Stack gap="lg">
         <DataTable
           label="Members"
+          filtered={values.search !== ''}
+          onClearFilters={clear}
+          sorting={{
+            sort: values.sort,
+            order: values.order === 'desc' ? 'desc' : 'asc',
+            onSort: (sort, order) => set({ sort, order }),
+          }}
           query={members}
           rows={(data) => data.members}
           rowKey={({ userId }) => userId}
@@ -83,6 +120,7 @@ export function MembersPage() {
           columns={[
             {
               header: 'Member',
+              sortKey: 'name',
               cell: ({ name, email, userId }) => (
                 <>
                   <Text size="sm" fw={600} span display="block" className="acg-name">
@@ -99,6 +137,7 @@ export function MembersPage() {
             },
             {
               header: 'Role',
+              sortKey: 'role',
               cell: (member) => (
                 <MemberRoleSelect member={member} disabledReason={lastOwnerReason(member)} onChanged={refreshMembers} />
               ),
@@ -116,7 +155,7 @@ export function MembersPage() {
               cell: ({ lastSeenAt, status }) =>
                 status === 'active' ? <RelativeTime at={lastSeenAt} never="No session" /> : '–',
             },
-            { header: 'Added', cell: ({ createdAt }) => <RelativeTime at={createdAt} /> },
+            { header: 'Added', sortKey: 'createdAt', cell: ({ createdAt }) => <RelativeTime at={createdAt} /> },
             {
               header: 'Actions',
               cell: (member) => (

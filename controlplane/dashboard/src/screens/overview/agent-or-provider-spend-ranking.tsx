@@ -18,13 +18,18 @@ interface SpendRankingProps {
   readonly hrefOf?: (value: string) => string;
 }
 
-export function AgentOrProviderSpendRanking({ by, title, period, hrefOf }: SpendRankingProps) {
-  const query = { by, period, limit: ROWS_SHOWN };
-  const breakdown = useQuery({
+/** Also has the sums of the previous period, which the overview's tiles show: one request for both. */
+export function useSpendRanking(by: SpendRankingProps['by'], period: Period) {
+  const query = { by, period, compare: 'previous', limit: ROWS_SHOWN } as const;
+  return useQuery({
     queryKey: ['usage', 'breakdown', query],
     queryFn: () => api.get('/v1/usage/breakdown', { params: { query } }),
     refetchInterval: 60_000,
   });
+}
+
+export function AgentOrProviderSpendRanking({ by, title, period, hrefOf }: SpendRankingProps) {
+  const breakdown = useSpendRanking(by, period);
   // Both values are known for groups that have a cost.
   const rows = (breakdown.data?.rows ?? []).map((row) => ({
     ...row,

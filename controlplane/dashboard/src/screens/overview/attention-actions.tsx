@@ -5,7 +5,13 @@ import { api } from '../../api/api-client.js';
 import { queryClient } from '../../api/query-client.js';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
 import { showErrorToast, showToast } from '../../components/feedback/toast.js';
-import { ConfirmDialog } from '../../components/forms/confirm-dialog.js';
+import { lazyComponent } from '../../components/layout/lazy-component-no-suspense-delay.js';
+
+/** Loaded on the first click: dialogs are no part of the first view. */
+const ConfirmDialog = lazyComponent(
+  async () => (await import('../../components/forms/confirm-dialog.js')).ConfirmDialog,
+  null,
+);
 
 /** Refetches what the action has changed. */
 const refetchOf = (key: string) =>
@@ -33,17 +39,19 @@ export function RevokeTokenButton({ id, name }: { readonly id: string; readonly 
       >
         Revoke
       </RoleGuardedButton>
-      <ConfirmDialog
-        opened={opened}
-        onClose={dialog.close}
-        title={`Revoke ${name}`}
-        action="Revoke token"
-        pending={revoke.isPending}
-        error={revoke.error}
-        onConfirm={() => revoke.mutate()}
-      >
-        Calls with this token are rejected within a second, and calls in progress end. This cannot be undone.
-      </ConfirmDialog>
+      {opened && (
+        <ConfirmDialog
+          opened
+          onClose={dialog.close}
+          title={`Revoke ${name}`}
+          action="Revoke token"
+          pending={revoke.isPending}
+          error={revoke.error}
+          onConfirm={() => revoke.mutate()}
+        >
+          Calls with this token are rejected within a second, and calls in progress end. This cannot be undone.
+        </ConfirmDialog>
+      )}
     </>
   );
 }

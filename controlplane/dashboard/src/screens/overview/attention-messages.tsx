@@ -37,6 +37,7 @@ export const LIST_PATHS: Readonly<Record<AttentionKind, string>> = {
   sensitive_call: '/refusals',
   circuit_open: '/providers?tab=circuits',
   budget: '/agents?sort=budgetUsedPercent',
+  reconnect_needed: '/providers',
   needs_credentials: '/providers?status=needs_credentials',
   webhook_failing: '/webhooks',
   key_expiring: '/keys?sort=expiresAt',
@@ -112,6 +113,27 @@ export function attentionMessage(kind: AttentionKind, thing: AttentionItem): Att
         link: { to: `/agents/${id}?tab=limits`, label: 'Raise budget', about: name },
       };
     }
+    case 'reconnect_needed':
+      return {
+        tone: 'error',
+        status: 'Connection ended',
+        text: (
+          <>
+            The grant of <b>{agentName ?? name}</b> at {providerLabel(providerSlug ?? '')} expired or was revoked
+            {at !== null && (
+              <>
+                , noticed <RelativeTime at={at} />
+              </>
+            )}
+            . Calls are rejected when the present token expires.
+          </>
+        ),
+        link: {
+          to: agentId === null ? `/providers?tab=shared&credential=${id}` : `/providers?account=${id}`,
+          label: 'Reconnect',
+          about: agentName ?? name,
+        },
+      };
     case 'needs_credentials':
       return {
         tone: 'error',

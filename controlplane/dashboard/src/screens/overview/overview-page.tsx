@@ -4,11 +4,13 @@ import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { Link } from 'wouter';
 import { api } from '../../api/api-client.js';
+import { groupsToSeries } from '../../components/charts/groups-to-series.js';
 import { TimeSeriesChart } from '../../components/charts/time-series-chart.js';
 import { BudgetBar } from '../../components/feedback/budget-bar.js';
 import { EmptyState } from '../../components/feedback/empty-state.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { MetricTile } from '../../components/feedback/metric-tile.js';
+import { Trend } from '../../components/feedback/trend.js';
 import { PeriodControl, parsePeriod } from '../../components/forms/period-control.js';
 import { PageHeader } from '../../components/layout/page-header.js';
 import {
@@ -22,7 +24,7 @@ import {
 } from '../../format/format.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
 import { providerLabel } from '../../messages/provider-labels.js';
-import { AgentOrProviderSpendRanking } from './agent-or-provider-spend-ranking.js';
+import { AgentOrProviderSpendRanking, useSpendRanking } from './agent-or-provider-spend-ranking.js';
 import { AttentionList } from './attention-list.js';
 import { LatestEvents } from './latest-events.js';
 import { ProviderHealth } from './provider-health.js';
@@ -39,6 +41,8 @@ export function OverviewPage() {
     queryFn: () => api.get('/v1/usage/summary', { params: { query } }),
     refetchInterval: REFETCH_MS,
   });
+  const before = useSpendRanking('provider', period).data?.totals?.previous;
+  const against = `previous ${period}`;
   const figures = summary.data;
   // On an error the tiles show a dash, not a loading state.
   const missingValue = summary.error === null ? undefined : NO_VALUE;
@@ -52,13 +56,17 @@ export function OverviewPage() {
       <Stack gap="lg">
         {summary.error !== null && <ErrorAlert error={summary.error} onRetry={summary.refetch} />}
         <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing="md">
-          <MetricTile label="Spend" value={figures ? formatUsd(figures.costUsd) : missingValue} />
+          <MetricTile label="Spend" value={figures ? formatUsd(figures.costUsd) : missingValue}>
+            {figures && <Trend now={figures.costUsd} before={before?.costUsd} against={against} />}
+          </MetricTile>
           <MetricTile label="This month" value={figures ? formatCents(figures.monthCents) : missingValue}>
             {figures !== undefined && figures.budgetCents !== null && (
               <BudgetBar spentCents={figures.monthCents} budgetCents={figures.budgetCents} isCompact />
             )}
           </MetricTile>
-          <MetricTile label="Calls" value={figures ? formatCount(figures.requests) : missingValue} />
+          <MetricTile label="Calls" value={figures ? formatCount(figures.requests) : missingValue}>
+            {figures && <Trend now={figures.requests} before={before?.requests} against={against} />}
+          </MetricTile>
           <MetricTile label="Errors" value={figures ? formatPercent(figures.errorRate) : missingValue} />
           <MetricTile label="Rejected" value={figures ? formatCount(figures.rejectedRequests) : missingValue} />
           <MetricTile
@@ -102,7 +110,7 @@ const NoTraffic = () => (
 );
 
 function SpendByProviderChart({ period }: { readonly period: ReturnType<typeof parsePeriod> }) {
-  const query = { period, groupBy: 'provider' } as const;
+  const query = { period, groupBy: 'provider', interval: period === '24h' ? 'hour' : 'day' } as const;
   const series = useQuery({
     queryKey: ['usage', 'timeseries', query],
     queryFn: () => api.get('/v1/usage/timeseries', { params: { query } }),
@@ -111,10 +119,11 @@ function SpendByProviderChart({ period }: { readonly period: ReturnType<typeof p
   const data = series.data;
   const groups = useMemo(
     () =>
-      (data?.groups ?? []).map(({ value, name, timeseries }) => ({
-        label: name ?? (value === null ? 'others' : providerLabel(value)),
-        values: timeseries.map(({ costUsd }) => costUsd ?? 0),
-      })),
+      groupsToSeries(
+        data?.groups ?? [],
+        (value, name) => name ?? providerLabel(value),
+        ({ costUsd }) => costUsd,
+      ),
     [data],
   );
   const buckets = useMemo(() => data?.timeseries.map(({ bucket }) => bucket) ?? [], [data]);

@@ -24,7 +24,7 @@ const ProjectBudgetsDialog = lazyComponent(
   null,
 );
 
-const DEFAULTS = { page: 1 };
+const DEFAULTS = { sort: 'createdAt', order: 'desc', page: 1 };
 const PAGE_SIZE = 50;
 const SPEND_ROWS = 100;
 const CENTS = 100;
@@ -35,8 +35,17 @@ const monthStart = (): string => `${new Date().toISOString().slice(0, MONTH_CHAR
 
 type Project = Awaited<ReturnType<typeof fetchProjects>>['projects'][number];
 
-const fetchProjects = (page: number) =>
-  api.get('/v1/projects', { params: { query: { limit: PAGE_SIZE, offset: (page - 1) * PAGE_SIZE } } });
+const fetchProjects = ({ sort, order, page }: { sort: string; order: string; page: number }) =>
+  api.get('/v1/projects', {
+    params: {
+      query: {
+        limit: PAGE_SIZE,
+        offset: (page - 1) * PAGE_SIZE,
+        sort: sort === 'name' ? 'name' : 'createdAt',
+        order: order === 'asc' ? 'asc' : 'desc',
+      },
+    },
+  });
 
 const refreshProjects = (): void => void queryClient.invalidateQueries({ queryKey: ['projects'] });
 
@@ -45,7 +54,7 @@ export function ProjectsPage() {
   const [edited, setEdited] = useFormDraft<Project | 'new' | null>('project', null);
   const [budgeted, setBudgeted] = useState<Project | null>(null);
   const [toDelete, setToDelete] = useState<Project | null>(null);
-  const projects = useQuery({ queryKey: ['projects', values.page], queryFn: () => fetchProjects(values.page) });
+  const projects = useQuery({ queryKey: ['projects', values], queryFn: () => fetchProjects(values) });
   const query = { by: 'project', start: monthStart(), limit: SPEND_ROWS } as const;
   const spend = useQuery({
     queryKey: ['usage', 'breakdown', query],
@@ -74,13 +83,19 @@ export function ProjectsPage() {
       />
       <DataTable
         label="Projects"
+        sorting={{
+          sort: values.sort,
+          order: values.order === 'asc' ? 'asc' : 'desc',
+          onSort: (sort, order) => set({ sort, order }),
+        }}
         query={projects}
         rows={(data) => data.projects}
         rowKey={({ id }) => id}
+        href={({ id }) => `/projects/${id}`}
         paging={({ total }) => ({ page: values.page, pageSize: PAGE_SIZE, total, onPage: (page) => set({ page }) })}
         empty={<EmptyState title="No projects yet" text="Create one to group agents under a budget." />}
         columns={[
-          { header: 'Project', cell: ({ name }) => name },
+          { header: 'Project', sortKey: 'name', cell: ({ name }) => name },
           { header: 'Slug', cell: ({ slug }) => slug, wideOnly: true },
           { header: 'This month', numeric: true, cell: ({ id }) => formatCents(spentCents(id)) },
           {
@@ -89,7 +104,7 @@ export function ProjectsPage() {
               <BudgetBar spentCents={spentCents(id) ?? 0} budgetCents={budgetCentsMonthly} />
             ),
           },
-          { header: 'Created', cell: ({ createdAt }) => <RelativeTime at={createdAt} /> },
+          { header: 'Created', sortKey: 'createdAt', cell: ({ createdAt }) => <RelativeTime at={createdAt} /> },
           {
             header: 'Actions',
             cell: (project) => (

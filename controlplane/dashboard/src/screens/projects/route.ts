@@ -7,4 +7,5 @@ export const screens: readonly ScreenDefinition[] = [
     load: async () => (await import('./projects-page.js')).ProjectsPage,
     nav: { label: 'Projects', icon: FolderKanban, section: 'Organization', order: 1, key: 'p' },
   },
+  { path: '/projects/:id', load: async () => (await import('./project-page.js')).ProjectPage },
 ];

@@ -1,25 +1,29 @@
 /** The Accounts tab: which agent has a credential at which provider. */
-import { Anchor, Button, Group, NativeSelect, Stack } from '@mantine/core';
+import { Button, Group, NativeSelect, Stack } from '@mantine/core';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
-import { Link } from 'wouter';
 import { useFormDraft } from '../../api/form-drafts-across-sign-in.js';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
+import { CredentialBadge } from '../../components/credentials/credential-badge.js';
 import { CREDENTIAL_TEST_TOASTS } from '../../components/feedback/credential-test-toasts.js';
 import { EmptyState } from '../../components/feedback/empty-state.js';
 import { RelativeTime } from '../../components/feedback/relative-time.js';
-import { StatusBadge } from '../../components/feedback/status-badge.js';
 import { showToast } from '../../components/feedback/toast.js';
-import { ConfirmDialog } from '../../components/forms/confirm-dialog.js';
 import { lazyComponent } from '../../components/layout/lazy-component-no-suspense-delay.js';
 import { DataTable } from '../../components/tables/data-table.js';
 import { RowActionButton } from '../../components/tables/row-action-button.js';
 import { useProjects } from '../../resources/agent-account-and-key-hooks.js';
 import { useRemoveAccount, useTestAccount } from '../../resources/provider-account-mutations.js';
+import { RemoveAccountDialog } from './remove-account-dialog.js';
 import { RotateAccountDialog } from './rotate-account-dialog.js';
 import { type Account, useAccountList, useProviderName } from './use-account-list.js';
 
 const NewAccountDialog = lazyComponent(async () => (await import('./new-account-dialog.js')).NewAccountDialog, null);
+
+const AccountDrawer = lazyComponent(
+  async () => (await import('../../components/credentials/account-drawer.js')).AccountDrawer,
+  null,
+);
 
 const PAGE_SIZE = 50;
 const STATUSES = [
@@ -32,6 +36,8 @@ interface AccountFilters {
   readonly project: string;
   readonly status: string;
   readonly page: number;
+  /** Id of the account in the drawer; empty: none. */
+  readonly account: string;
 }
 
 interface AccountsTabProps {
@@ -97,6 +103,7 @@ export function AccountsTab({ values, onChange, onClear, filtered }: AccountsTab
         query={accounts}
         rows={(data) => data.accounts}
         rowKey={({ id }) => id}
+        href={({ id }) => `/providers/accounts/${id}`}
         filtered={filtered}
         onClearFilters={onClear}
         paging={({ total }) => ({ page, pageSize: PAGE_SIZE, total, onPage: (next) => onChange({ page: next }) })}
@@ -110,27 +117,18 @@ export function AccountsTab({ values, onChange, onClear, filtered }: AccountsTab
         columns={[
           {
             header: 'Agent',
-            cell: ({ agentId, agentName }) => (
-              <Anchor
-                component={Link}
-                href={`/agents/${agentId}?tab=providers`}
-                inherit
-                underline="always"
-                className="acg-name"
-              >
-                {agentName}
-              </Anchor>
-            ),
+            cell: ({ agentName }) => <span className="acg-name">{agentName}</span>,
           },
           { header: 'Provider', cell: ({ providerSlug }) => nameOf(providerSlug) },
           {
             header: 'Credential',
-            cell: (account) =>
-              account.status === 'active' ? (
-                <StatusBadge tone="success">{account.credentialId === null ? 'stored' : 'stored, shared'}</StatusBadge>
-              ) : (
-                <StatusBadge tone="error">must be entered again</StatusBadge>
-              ),
+            cell: (account) => (
+              <CredentialBadge
+                status={account.status}
+                minted={account.minted}
+                isShared={account.credentialId !== null}
+              />
+            ),
           },
           {
             header: 'Sensitive calls',
@@ -147,6 +145,14 @@ export function AccountsTab({ values, onChange, onClear, filtered }: AccountsTab
             header: 'Actions',
             cell: (account) => (
               <Group gap="xs" justify="flex-end">
+                {account.minted !== null && (
+                  <RowActionButton
+                    requiredRole="viewer"
+                    label="Details"
+                    rowName={accountLabel(account)}
+                    onClick={() => onChange({ account: account.id, page })}
+                  />
+                )}
                 <RowActionButton
                   requiredRole="admin"
                   label="Test"
@@ -175,6 +181,9 @@ export function AccountsTab({ values, onChange, onClear, filtered }: AccountsTab
           },
         ]}
       />
+      {values.account !== '' && (
+        <AccountDrawer key={values.account} id={values.account} onClose={() => onChange({ account: '', page })} />
+      )}
       {adding && (
         <NewAccountDialog
           onClose={() => setAdding(false)}
@@ -186,25 +195,16 @@ export function AccountsTab({ values, onChange, onClear, filtered }: AccountsTab
       )}
       {toRotate !== null && <RotateAccountDialog account={toRotate} onClose={() => setToRotate(null)} />}
       {toRemove !== null && (
-        <ConfirmDialog
-          opened
+        <RemoveAccountDialog
+          account={toRemove}
+          title={accountLabel(toRemove)}
+          removal={removeAccount}
           onClose={() => setToRemove(null)}
-          title={`Remove ${accountLabel(toRemove)}`}
-          action="Remove account"
-          onConfirm={() =>
-            removeAccount.mutate(toRemove.id, {
-              onSuccess: () => {
-                showToast(`${accountLabel(toRemove)} removed`);
-                setToRemove(null);
-              },
-            })
-          }
-          pending={removeAccount.isPending}
-          error={removeAccount.error}
-        >
-          {toRemove.credentialId === null ? 'Deletes the credential' : 'The shared credential stays for other agents'}.
-          The agent’s calls to this provider are rejected from now on.
-        </ConfirmDialog>
+          onRemoved={() => {
+            showToast(`${accountLabel(toRemove)} removed`);
+            setToRemove(null);
+          }}
+        />
       )}
     </Stack>
   );

@@ -3,7 +3,7 @@ import { NativeSelect, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useFormDraft } from '../../api/form-drafts-across-sign-in.js';
 import { AgentSelect } from '../../components/forms/agent-select.js';
-import { credentialFieldLabels, omitEmptyFields } from '../../components/forms/credential-fields.js';
+import { credentialFieldLabels, toCredentials } from '../../components/forms/credential-fields.js';
 import { FormDialog } from '../../components/forms/form-dialog.js';
 import { EMPTY_ACCOUNT, ProviderAccountFields } from '../../components/forms/provider-account-fields.js';
 import { ProviderSelect } from '../../components/forms/provider-select.js';
@@ -30,7 +30,7 @@ export function NewAccountDialog({ onClose, onAdded }: NewAccountDialogProps) {
   const addShared = useAssignSharedCredential();
   const provider = providers.data?.find(({ slug }) => slug === providerSlug);
   const error = credentialId === OWN_CREDENTIAL ? addOwn.error : addShared.error;
-  const errors = formErrors(error, { ...LABELS, ...credentialFieldLabels(provider?.credentialFields) });
+  const errors = formErrors(error, { ...LABELS, ...credentialFieldLabels(provider) });
   const submit = (): void => {
     const { credentials, allowOpaque } = account;
     if (credentialId !== OWN_CREDENTIAL) {
@@ -38,7 +38,7 @@ export function NewAccountDialog({ onClose, onAdded }: NewAccountDialogProps) {
       return;
     }
     addOwn.mutate(
-      { agentId, providerSlug, credentials: omitEmptyFields(credentials), allowOpaque },
+      { agentId, providerSlug, credentials: toCredentials(provider, credentials), allowOpaque },
       { onSuccess: onAdded },
     );
   };

@@ -2,7 +2,7 @@
 import { NativeSelect } from '@mantine/core';
 import { useState } from 'react';
 import { useFormDraft } from '../../api/form-drafts-across-sign-in.js';
-import { CredentialFields, credentialFieldLabels, omitEmptyFields } from '../../components/forms/credential-fields.js';
+import { CredentialFields, credentialFieldLabels, toCredentials } from '../../components/forms/credential-fields.js';
 import { FormDialog } from '../../components/forms/form-dialog.js';
 import { NameInput } from '../../components/forms/name-input.js';
 import { ProviderSelect } from '../../components/forms/provider-select.js';
@@ -25,8 +25,8 @@ export function NewSharedCredentialDialog({ onClose, onAdded }: NewSharedCredent
   const [projectId, setProjectId] = useFormDraft('new shared project', '');
   const [credentials, setCredentials] = useState<Readonly<Record<string, string>>>({});
   const add = useCreateSharedCredential();
-  const fields = providers.data?.find(({ slug }) => slug === providerSlug)?.credentialFields ?? [];
-  const errors = formErrors(add.error, { ...LABELS, ...credentialFieldLabels(fields) });
+  const provider = providers.data?.find(({ slug }) => slug === providerSlug);
+  const errors = formErrors(add.error, { ...LABELS, ...credentialFieldLabels(provider) });
   return (
     <FormDialog
       title="New shared credential"
@@ -34,7 +34,7 @@ export function NewSharedCredentialDialog({ onClose, onAdded }: NewSharedCredent
       onSubmit={() => {
         const project = projectId === '' ? null : projectId;
         add.mutate(
-          { name, providerSlug, projectId: project, credentials: omitEmptyFields(credentials) },
+          { name, providerSlug, projectId: project, credentials: toCredentials(provider, credentials) },
           { onSuccess: onAdded },
         );
       }}
@@ -59,7 +59,9 @@ export function NewSharedCredentialDialog({ onClose, onAdded }: NewSharedCredent
           add.reset();
         }}
       />
-      <CredentialFields fields={fields} values={credentials} onChange={setCredentials} errors={errors} />
+      {provider !== undefined && (
+        <CredentialFields provider={provider} values={credentials} onChange={setCredentials} errors={errors} />
+      )}
       <NativeSelect
         label="Available to"
         description="A credential of one project is deleted with that project."

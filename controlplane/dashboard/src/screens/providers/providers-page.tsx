@@ -11,7 +11,16 @@ import { SharedCredentialsTab } from './shared-credentials-tab.js';
 const CatalogueTab = lazyComponent(async () => (await import('./catalogue-tab.js')).CatalogueTab, <Skeleton h={320} />);
 const PricesTab = lazyComponent(async () => (await import('./prices-tab.js')).PricesTab, <Skeleton h={320} />);
 
-const DEFAULTS = { tab: 'accounts', project: '', status: '', credential: '', model: '', source: '', page: 1 };
+const DEFAULTS = {
+  tab: 'accounts',
+  project: '',
+  status: '',
+  account: '',
+  credential: '',
+  model: '',
+  source: '',
+  page: 1,
+};
 
 export function ProvidersPage() {
   const { values, set, clear } = useUrlState(DEFAULTS);
@@ -21,7 +30,7 @@ export function ProvidersPage() {
       <Tabs
         value={values.tab}
         onChange={(tab) =>
-          set({ tab: tab ?? DEFAULTS.tab, project: '', status: '', credential: '', model: '', source: '' })
+          set({ tab: tab ?? DEFAULTS.tab, project: '', status: '', account: '', credential: '', model: '', source: '' })
         }
         keepMounted={false}
       >

@@ -3,7 +3,7 @@ import { Text } from '@mantine/core';
 import type { UseMutationResult } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
-import { CredentialFields, credentialFieldLabels, omitEmptyFields } from '../../components/forms/credential-fields.js';
+import { CredentialFields, credentialFieldLabels, toCredentials } from '../../components/forms/credential-fields.js';
 import { FormDialog } from '../../components/forms/form-dialog.js';
 import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
 import { useProviders } from '../../resources/agent-account-and-key-hooks.js';
@@ -24,13 +24,13 @@ export function ReplaceCredentialDialog(props: ReplaceCredentialDialogProps) {
   const providers = useProviders();
   const [credentials, setCredentials] = useState<Readonly<Record<string, string>>>({});
   const provider = providers.data?.find(({ slug }) => slug === providerSlug);
-  const errors = formErrors(replace.error, credentialFieldLabels(provider?.credentialFields));
+  const errors = formErrors(replace.error, credentialFieldLabels(provider));
   return (
     <FormDialog
       title={title}
       errors={errors}
       onSubmit={() =>
-        replace.mutate({ providerSlug, credentials: omitEmptyFields(credentials) }, { onSuccess: onReplaced })
+        replace.mutate({ providerSlug, credentials: toCredentials(provider, credentials) }, { onSuccess: onReplaced })
       }
       action="Test and store"
       pending={replace.isPending}
@@ -39,12 +39,7 @@ export function ReplaceCredentialDialog(props: ReplaceCredentialDialogProps) {
     >
       <Text size="sm">{text}</Text>
       {provider !== undefined && (
-        <CredentialFields
-          fields={provider.credentialFields}
-          values={credentials}
-          onChange={setCredentials}
-          errors={errors}
-        />
+        <CredentialFields provider={provider} values={credentials} onChange={setCredentials} errors={errors} />
       )}
       {providers.error !== null && <ErrorAlert error={providers.error} onRetry={providers.refetch} />}
     </FormDialog>

@@ -7,4 +7,5 @@ export const screens: readonly ScreenDefinition[] = [
     load: async () => (await import('./providers-page.js')).ProvidersPage,
     nav: { label: 'Providers', icon: PlugZap, section: 'Access', order: 3, key: 'v' },
   },
+  { path: '/providers/accounts/:id', load: async () => (await import('./account-page.js')).AccountPage },
 ];

@@ -3,6 +3,7 @@ import { Anchor, Drawer, Group, Pagination, Skeleton, Stack, Text } from '@manti
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
+import { MintedCredential } from '../../components/credentials/minted-credential.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { showErrorToast, showToast } from '../../components/feedback/toast.js';
 import { AgentSelect } from '../../components/forms/agent-select.js';
@@ -41,6 +42,14 @@ export function SharedCredentialDrawer({ id, onClose }: SharedCredentialDrawerPr
             {credential.projectId === null ? ', available to all agents' : ', available to one project'}. Agents never
             see it. A rotation applies to all agents at once.
           </Text>
+          {credential.minted !== null && (
+            <MintedCredential
+              target={{ kind: 'credential', id: credential.id }}
+              usedBy={`every agent that shares ${credential.name}`}
+              providerSlug={credential.providerSlug}
+              minted={credential.minted}
+            />
+          )}
           <ShareWithAgentForm credential={credential} />
           <AgentsUsingCredential credential={credential} />
         </Stack>

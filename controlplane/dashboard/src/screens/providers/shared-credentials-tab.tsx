@@ -4,10 +4,10 @@ import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { useFormDraft } from '../../api/form-drafts-across-sign-in.js';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
+import { CredentialBadge } from '../../components/credentials/credential-badge.js';
 import { CREDENTIAL_TEST_TOASTS } from '../../components/feedback/credential-test-toasts.js';
 import { EmptyState } from '../../components/feedback/empty-state.js';
 import { RelativeTime } from '../../components/feedback/relative-time.js';
-import { StatusBadge } from '../../components/feedback/status-badge.js';
 import { showToast } from '../../components/feedback/toast.js';
 import { ConfirmDialog } from '../../components/forms/confirm-dialog.js';
 import { lazyComponent } from '../../components/layout/lazy-component-no-suspense-delay.js';
@@ -89,12 +89,7 @@ export function SharedCredentialsTab({ page, onPage, opened, onOpen }: SharedCre
           { header: 'Provider', cell: ({ providerSlug }) => nameOf(providerSlug) },
           {
             header: 'Credential',
-            cell: ({ status }) =>
-              status === 'active' ? (
-                <StatusBadge tone="success">stored</StatusBadge>
-              ) : (
-                <StatusBadge tone="error">must be entered again</StatusBadge>
-              ),
+            cell: ({ status, minted }) => <CredentialBadge status={status} minted={minted} />,
           },
           { header: 'Used by', cell: ({ accounts }) => formatAgentCount(accounts) },
           { header: 'Projects', cell: ({ projectId }) => projectName(projectId), wideOnly: true },

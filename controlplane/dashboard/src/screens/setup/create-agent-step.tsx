@@ -25,7 +25,9 @@ export function CreateAgentStep({ onCreated }: { readonly onCreated: (agentId: s
   const create = useMutation({
     mutationFn: async ({ name, budget, projectId }: typeof form.values) => {
       const project = projectId === '' ? (projects.data?.[0]?.id ?? '') : projectId;
-      const body = { projectId: project, name: name.trim(), budgetCentsMonthly: dollarInputToCents(budget) };
+      const cents = dollarInputToCents(budget);
+      const stated = cents === null ? {} : { budgetCentsMonthly: cents };
+      const body = { projectId: project, name: name.trim(), ...stated };
       return (await api.post('/v1/agents', { body })).agent;
     },
     onSuccess: async ({ id }) => {
@@ -56,7 +58,8 @@ export function CreateAgentStep({ onCreated }: { readonly onCreated: (agentId: s
         )}
         <BudgetAmountInput
           label="Monthly budget (USD)"
-          description="Calls over the budget are rejected. Empty: no budget."
+          description="Calls over the budget are rejected. Empty: the default of the project, if it has one."
+          placeholder="Project default"
           {...form.getInputProps('budget')}
           error={errors.fieldError('budgetCentsMonthly')}
         />

@@ -2,7 +2,7 @@ import { Group, Skeleton, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
-import { credentialFieldLabels, omitEmptyFields } from '../../components/forms/credential-fields.js';
+import { credentialFieldLabels, toCredentials } from '../../components/forms/credential-fields.js';
 import { Form } from '../../components/forms/form-with-server-errors.js';
 import { EMPTY_ACCOUNT, ProviderAccountFields } from '../../components/forms/provider-account-fields.js';
 import { ProviderSelect } from '../../components/forms/provider-select.js';
@@ -23,14 +23,14 @@ export function ProviderCredentialStep({ agentId, onDone }: { readonly agentId: 
       <ErrorAlert error={providers.error} onRetry={providers.refetch} />
     );
   }
-  const errors = formErrors(add.error, credentialFieldLabels(provider?.credentialFields));
+  const errors = formErrors(add.error, credentialFieldLabels(provider));
   return (
     <Stack gap="lg">
       <Form
         errors={errors}
         onSubmit={() =>
           add.mutate(
-            { agentId, providerSlug: slug, credentials: omitEmptyFields(credentials), allowOpaque },
+            { agentId, providerSlug: slug, credentials: toCredentials(provider, credentials), allowOpaque },
             { onSuccess: onDone },
           )
         }

@@ -1,5 +1,5 @@
 /** Creates a trust rule, with the usual issuer and claims of a platform. */
-import { Button, Checkbox, Group, JsonInput, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
+import { Checkbox, JsonInput, NativeSelect, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { api } from '../../api/api-client.js';
 import { useFormDraft } from '../../api/form-drafts-across-sign-in.js';
@@ -8,44 +8,9 @@ import { FormDialog } from '../../components/forms/form-dialog.js';
 import { NameInput } from '../../components/forms/name-input.js';
 import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
 import { PLATFORMS, type Platform } from './platforms.js';
+import { type ConditionRow, ConditionsInput, LABELS, LIFETIMES, parseKeys, toConditions } from './trust-rule-fields.js';
 
-const LABELS = {
-  name: 'Name',
-  agentId: 'Agent',
-  issuer: 'Issuer',
-  conditions: 'Conditions',
-  jwks: 'Public keys',
-  keyLifetimeSeconds: 'Lifetime of a gateway token',
-};
-const LIFETIMES = [
-  { value: '300', label: '5 minutes' },
-  { value: '900', label: '15 minutes' },
-  { value: '3600', label: '1 hour' },
-];
-
-interface ConditionRow {
-  readonly claim: string;
-  readonly value: string;
-}
 const emptyRows = ({ claims }: Platform): readonly ConditionRow[] => claims.map((claim) => ({ claim, value: '' }));
-
-/** Rows of the same claim are alternatives. Rows without a value are left out. */
-function toConditions(rows: readonly ConditionRow[]): { claim: string; values: string[] }[] {
-  const values = new Map<string, string[]>();
-  for (const { claim, value } of rows) {
-    const name = claim.trim();
-    if (name !== '' && value.trim() !== '') values.set(name, [...(values.get(name) ?? []), value.trim()]);
-  }
-  return [...values].map(([claim, list]) => ({ claim, values: list }));
-}
-
-function parseKeys(text: string): { keys: Record<string, unknown>[] } | null {
-  try {
-    return JSON.parse(text) as { keys: Record<string, unknown>[] };
-  } catch {
-    return null;
-  }
-}
 
 interface NewTrustRuleDialogProps {
   readonly onClose: () => void;
@@ -86,7 +51,6 @@ export function NewTrustRuleDialog({ onClose, onCreated }: NewTrustRuleDialogPro
     setIssuer(chosen.issuer);
     setRows(emptyRows(chosen));
   };
-  const setRow = (at: number, row: ConditionRow): void => setRows(rows.map((one, index) => (index === at ? row : one)));
   return (
     <FormDialog
       title="New trust rule"
@@ -121,42 +85,7 @@ export function NewTrustRuleDialog({ onClose, onCreated }: NewTrustRuleDialogPro
         value={issuer}
         onChange={(event) => setIssuer(event.currentTarget.value)}
       />
-      <Stack gap="xs">
-        <Text size="sm" fw={500}>
-          Conditions
-        </Text>
-        <Text size="xs" c="dimmed">
-          A token must meet all of them. Values are compared whole; two rows of one claim are alternatives.{' '}
-          {platform.hint}
-        </Text>
-        {rows.map(({ claim, value }, at) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: rows have no other identity
-          <Group key={at} gap="xs" grow align="flex-start">
-            <TextInput
-              aria-label={`Claim ${at + 1}`}
-              placeholder="claim"
-              value={claim}
-              onChange={(event) => setRow(at, { claim: event.currentTarget.value, value })}
-            />
-            <TextInput
-              aria-label={`Value ${at + 1}`}
-              placeholder="value"
-              value={value}
-              onChange={(event) => setRow(at, { claim, value: event.currentTarget.value })}
-            />
-          </Group>
-        ))}
-        {errors.fieldError('conditions') !== undefined && (
-          <Text size="xs" c="red.9" role="alert">
-            {errors.fieldError('conditions')}
-          </Text>
-        )}
-        <Group>
-          <Button variant="default" size="xs" onClick={() => setRows([...rows, { claim: '', value: '' }])}>
-            Add condition
-          </Button>
-        </Group>
-      </Stack>
+      <ConditionsInput rows={rows} onChange={setRows} hint={platform.hint} error={errors.fieldError('conditions')} />
       {platform.needsKeys && (
         <JsonInput
           label="Public keys"

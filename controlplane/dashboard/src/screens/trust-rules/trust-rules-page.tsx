@@ -13,6 +13,7 @@ import { PageHeader } from '../../components/layout/page-header.js';
 import { DataTable } from '../../components/tables/data-table.js';
 import { RowActionButton } from '../../components/tables/row-action-button.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
+import { EditTrustRuleDialog } from './edit-trust-rule-dialog.js';
 import { fetchTrustRules, PAGE_SIZE, refreshTrustRules, type TrustRule } from './fetch-trust-rules.js';
 import { NewTrustRuleDialog } from './new-trust-rule-dialog.js';
 import { TrustRuleDetails } from './trust-rule-details.js';
@@ -22,6 +23,7 @@ const DEFAULTS = { page: 1, rule: '' };
 export function TrustRulesPage() {
   const { values, set } = useUrlState(DEFAULTS);
   const [isCreating, setIsCreating] = useFormDraft('new trust rule', false);
+  const [toEdit, setToEdit] = useState<TrustRule | null>(null);
   const [toDelete, setToDelete] = useState<TrustRule | null>(null);
   const rules = useQuery({ queryKey: ['trust-rules', values.page], queryFn: () => fetchTrustRules(values.page) });
   const deleteRule = useMutation({
@@ -81,6 +83,12 @@ export function TrustRulesPage() {
                 />
                 <RowActionButton
                   requiredRole="admin"
+                  label="Edit"
+                  rowName={rule.name}
+                  onClick={() => setToEdit(rule)}
+                />
+                <RowActionButton
+                  requiredRole="admin"
                   label="Delete"
                   rowName={rule.name}
                   isDestructive
@@ -104,6 +112,7 @@ export function TrustRulesPage() {
           }}
         />
       )}
+      {toEdit !== null && <EditTrustRuleDialog rule={toEdit} onClose={() => setToEdit(null)} />}
       {shown !== undefined && <TrustRuleDetails rule={shown} onClose={() => set({ rule: '' })} />}
       <ConfirmDialog
         opened={toDelete !== null}

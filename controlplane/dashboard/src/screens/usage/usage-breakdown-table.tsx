@@ -157,7 +157,8 @@ function GroupLink({ by, value, name, query, onProject }: GroupLinkProps) {
   }
   const filters = new URLSearchParams({ [by]: value });
   if (by !== 'agent' && query.agentId !== undefined) filters.set('agent', query.agentId);
-  const href = by === 'agent' && name !== null ? `/agents/${value}` : `/calls?${filters}`;
+  const page = by === 'agent' ? 'agents' : by === 'key' ? 'keys' : null;
+  const href = page !== null && name !== null ? `/${page}/${value}` : `/calls?${filters}`;
   return (
     <Anchor component={Link} href={href} inherit underline="always" className="acg-break-anywhere">
       {label}

@@ -19,12 +19,20 @@ export interface AdmitReply {
   /** Time of the store, Unix µs. */
   readonly now: number;
   /** Missing like `checks` when `now` is outside the request's `valid`. */
-  readonly spends?: readonly SpendReply[];
+  /** {@link spendReplyOf} reads it. */
+  readonly spends?: readonly number[];
   readonly checks?: readonly AdmitVerdict[];
 }
 
 /** Nano-dollars: this writer's total before the call; spend and reservations of all writers. */
 export type SpendReply = readonly [previous: number, spent: number, reserved: number];
+
+/** The reply for a spend item of the request, by its index. */
+export const spendReplyOf = (spends: readonly number[], index: number): SpendReply => [
+  spends[3 * index]!,
+  spends[3 * index + 1]!,
+  spends[3 * index + 2]!,
+];
 
 /**
  * How many of the check's requests pass (the first in order of arrival); what rejects the next request: a row of the

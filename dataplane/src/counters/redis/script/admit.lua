@@ -8,9 +8,10 @@
 --                                   how long a reservation counts without renewal
 --     valid    [from, until]: the Unix seconds in which the calendar windows of the checks are the current ones
 --     probe    key to write, to check that the store accepts writes
---     spends   [key, field, total, ledger, ledger only, kept until], and with reservations [… generation, granted,
---              released]: a scope or budget row in a window. `field` names the writer; what it reports are sums that only
---              grow. `kept until`: Unix seconds when the key expires
+--     spends   key, field, total, ledger, ledger only, kept until of each spend item: a scope or budget row in a window.
+--              `field` names the writer; what it reports are sums that only grow. `kept until`: Unix seconds when the key
+--              expires. One flat list, because a list for each item costs 0.4 us more
+--     held     spend item, generation, granted, released of each spend item with reservations, one flat list
 --     tokens   [key, tokens] of calls that have ended
 --     checks   [requests, budgets, token limits, audited, log, limit of the minute, limits of the fixed windows …, log of
 --              the tool, limit of the tool's minute]. The last two are absent without a limit for the tool. Admits the
@@ -18,7 +19,7 @@
 --              each. `audited`: rows that are counted and do not reject. `budgets`: [limit, reservation of each request,
 --              1 if audited, spend item, further items …] each; what the further items have spent counts, too
 --   Returns  JSON {now, spends, checks}; only {now}, with nothing recorded, outside `valid`
---     spends   [previous, spent, reserved]: the writer's total before, then the sums of all writers
+--     spends   previous, spent, reserved of each spend item: the writer's total before, then the sums of all writers
 --     checks   [admitted, rejected by, when it admits one, would reject, [remaining, reset] of the minute], in a peek also
 --              [remaining, reset] of each fixed window and each token limit. `rejected by`: the limit that rejects the next
 --              request, 0 = none: a row, from 1; -1 for the tool's limit; -2 and below for a budget, by its position. `would reject`: flat pairs of a
@@ -34,23 +35,24 @@ local valid, minute, fixed = request.valid, request.minute, request.fixed
 if valid and (now < valid[1] * 1000000 or now >= valid[2] * 1000000) then return format('{"now":%d}', now) end
 if request.probe then call('SET', KEYS[request.probe], '1', 'PX', 1000) end
 
--- Adds what is new in a spend item. Returns the writer's total before, the spend of all writers, the reservations, and
--- whether nothing had been spent.
+-- Reads a spend item, and adds what is new in the ledger's figures. Returns the writer's total before, the sum and the
+-- ledger's figure of all writers, and the packed reservations.
 -- Spend is the higher of the sum and the ledger's figure, because the two overlap. Only `ledger_only` adds to the sum.
-local function record_spend(key, field, total, new_ledger, new_ledger_only)
-  local stored = call('HMGET', key, 'sum', 'ledger', 'ledger_only', field, 'reservations')
-  local sum, ledger, ledger_only = tonumber(stored[1]) or 0, tonumber(stored[2]) or 0, tonumber(stored[3]) or 0
-  local previous = tonumber(stored[4]) or 0
-  if new_ledger > ledger or new_ledger_only > ledger_only then
-    sum = sum + max(0, new_ledger_only - ledger_only)
-    ledger, ledger_only = max(ledger, new_ledger), max(ledger_only, new_ledger_only)
-    call('HSET', key, 'sum', format('%d', sum), 'ledger', format('%d', ledger), 'ledger_only', format('%d', ledger_only))
+local function read_spend(key, field, new_ledger, new_ledger_only, has_reservations)
+  local stored
+  if has_reservations then stored = call('HMGET', key, 'sum', 'ledger', field, 'reservations')
+  else stored = call('HMGET', key, 'sum', 'ledger', field) end
+  local sum, ledger = tonumber(stored[1] or 0), tonumber(stored[2] or 0)
+  if new_ledger > ledger then
+    ledger = new_ledger
+    call('HSET', key, 'sum', format('%d', sum), 'ledger', format('%d', ledger))
   end
-  if total > previous then
-    sum = sum + total - previous
-    call('HSET', key, 'sum', format('%d', sum), field, format('%d', total))
+  local ledger_only = new_ledger_only > 0 and tonumber(call('HGET', key, 'ledger_only') or 0) or 0
+  if new_ledger_only > ledger_only then
+    sum = sum + new_ledger_only - ledger_only
+    call('HSET', key, 'sum', format('%d', sum), 'ledger_only', format('%d', new_ledger_only))
   end
-  return previous, max(sum, ledger), stored[5], not stored[1]
+  return tonumber(stored[3] or 0), sum, ledger, stored[4] or '', not stored[1]
 end
 
 -- Reservations of a scope in a window: {field, deadline, generation, granted, released} for each writer, packed, because
@@ -202,20 +204,42 @@ local function minute_retry_at(key, footer, time, limit)
   return (is_lowered and read_entry(key, footer[2] - limit, time) or footer[4]) + minute
 end
 
-local KEPT_SEC_MIN = 3600 -- for totals that arrive late or again
 -- Of each spend item. `others` is nil where the item takes no reservations.
-local previous, spent, is_first, reserved, others, granted, released = {}, {}, {}, {}, {}, {}, {}
-local spends, checks, spend_replies, check_replies = request.spends or {}, request.checks or {}, {}, {}
-for i = 1, #spends do
-  local key, field, total, ledger, ledger_only, _, generation, own_granted, own_released = unpack(spends[i])
-  local reservations
-  previous[i], spent[i], reservations, is_first[i] = record_spend(KEYS[key], field, total, ledger, ledger_only)
+local previous, spent, reserved, others, granted, released = {}, {}, {}, {}, {}, {}
+local function pack_reservations(i, field, generation)
+  return others[i] .. pack_struct(RESERVATION, field, now + request.lease, generation, granted[i], released[i])
+end
+
+local KEPT_SEC_MIN = 3600 -- for totals that arrive late or again
+local spends, held, checks, check_replies = request.spends or {}, request.held or {}, request.checks or {}, {}
+local PER_SPEND, PER_HELD = 6, 4
+local held_at = {} -- where the reservations of a spend item begin in `held`
+for at = 1, #held, PER_HELD do held_at[held[at]] = at end
+-- Granted sums that are in the store with the renewed lease: one write for a cost and the end of its reservation.
+local stored_granted, first_items = {}, {}
+for i = 1, #spends / PER_SPEND do
+  local at, own = PER_SPEND * (i - 1), held_at[i]
+  local key, field, total = KEYS[spends[at + 1]], spends[at + 2], spends[at + 3]
+  local sum, ledger, reservations, is_first
+  previous[i], sum, ledger, reservations, is_first = read_spend(key, field, spends[at + 4], spends[at + 5], own)
   reserved[i] = 0
-  if generation then
+  if is_first then first_items[#first_items + 1] = i end
+  if own then
     others[i], reserved[i], granted[i], released[i] =
-      read_reservations(reservations or '', field, generation, own_granted, own_released)
+      read_reservations(reservations, field, held[own + 1], held[own + 2], held[own + 3])
     reserved[i] = others[i] and reserved[i] + granted[i] - released[i] or 0
   end
+  if total > previous[i] then
+    sum = sum + total - previous[i]
+    if others[i] then
+      stored_granted[i] = granted[i]
+      local packed = pack_reservations(i, field, held[own + 1])
+      call('HSET', key, 'sum', format('%d', sum), field, format('%d', total), 'reservations', packed)
+    else
+      call('HSET', key, 'sum', format('%d', sum), field, format('%d', total))
+    end
+  end
+  spent[i] = max(sum, ledger)
 end
 for _, item in ipairs(request.tokens or {}) do add_tokens(KEYS[item[1]], item[2]) end
 
@@ -311,13 +335,17 @@ for i = 1, #checks do
     remaining, reset, others_figures)
 end
 
-for i = 1, #spends do
-  local key, field, _, _, _, kept_until, generation = unpack(spends[i])
-  if others[i] then
-    local own = pack_struct(RESERVATION, field, now + request.lease, generation, granted[i], released[i])
-    call('HSET', KEYS[key], 'reservations', others[i] .. own)
+for at = 1, #held, PER_HELD do
+  local i = held[at]
+  if others[i] and stored_granted[i] ~= granted[i] then
+    local item = PER_SPEND * (i - 1)
+    call('HSET', KEYS[spends[item + 1]], 'reservations', pack_reservations(i, spends[item + 2], held[at + 1]))
   end
-  if is_first[i] then call('EXPIRE', KEYS[key], max(KEPT_SEC_MIN, ceil(kept_until - now / 1000000))) end
-  spend_replies[i] = format('[%d,%d,%d]', previous[i], spent[i], reserved[i])
 end
+for _, i in ipairs(first_items) do
+  local at = PER_SPEND * (i - 1)
+  call('EXPIRE', KEYS[spends[at + 1]], max(KEPT_SEC_MIN, ceil(spends[at + 6] - now / 1000000)))
+end
+local spend_replies = {}
+for i = 1, #previous do spend_replies[i] = format('%d,%d,%d', previous[i], spent[i], reserved[i]) end
 return format('{"now":%d,"spends":[%s],"checks":[%s]}', now, table.concat(spend_replies, ','), table.concat(check_replies, ','))

@@ -1,0 +1,28 @@
+/** The redirect URI that a person registers with the OAuth app of a connected account, and who owns that app. */
+import { Text } from '@mantine/core';
+import { useConfig, useMe } from '../../api/session.js';
+import { InlineCopy } from '../buttons/inline-copy.js';
+
+interface RedirectUriProps {
+  readonly provider: { readonly slug: string; readonly builtIn: boolean };
+  /** The organization has registered the OAuth app; false: the gateway registers itself. */
+  readonly isOwnApp: boolean;
+}
+
+export function RedirectUri({ provider, isOwnApp }: RedirectUriProps) {
+  const publicUrl = useConfig().data?.publicUrl.replace(/\/+$/, '');
+  const orgId = useMe().data?.orgId ?? '';
+  const uri = `${publicUrl ?? ''}/connect/${provider.builtIn ? 'gateway' : orgId}/${provider.slug}/callback`;
+  if (!isOwnApp)
+    return (
+      <Text size="sm" c="dimmed">
+        OAuth app: this gateway. It registers itself at the server, so you need none of your own.
+      </Text>
+    );
+  return (
+    <Text size="sm" c="dimmed" component="div" className="acg-break-anywhere">
+      OAuth app: your own, registered at the provider with this redirect URI:{' '}
+      {publicUrl === undefined ? '…' : <InlineCopy value={uri} what="redirect URI" />}
+    </Text>
+  );
+}

@@ -1,0 +1,136 @@
+/** The page of a gateway token: whose it is, who created it, which providers it reaches, what it did. */
+import { Anchor, Skeleton, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from 'wouter';
+import { api } from '../../api/api-client.js';
+import { useMissingRoleReason } from '../../api/session.js';
+import { InlineCopy } from '../../components/buttons/inline-copy.js';
+import { ErrorAlert } from '../../components/feedback/error-alert.js';
+import { RelativeTime } from '../../components/feedback/relative-time.js';
+import { StatusBadge } from '../../components/feedback/status-badge.js';
+import { Facts } from '../../components/layout/facts.js';
+import { PageHeader } from '../../components/layout/page-header.js';
+import { RecentCalls } from '../../components/reports/recent-calls.js';
+import { UsageSection } from '../../components/reports/usage-section.js';
+import { NO_VALUE } from '../../format/format.js';
+import { providerLabel } from '../../messages/provider-labels.js';
+import { useAgentAccounts, useProjects } from '../../resources/agent-account-and-key-hooks.js';
+import { describeKeyState, fetchKey, type Key } from './fetch-keys-and-describe-status.js';
+import { KeyActionButtons, KeyScope } from './key-columns.js';
+import { useKeyDialogs } from './use-key-dialogs.js';
+
+export function KeyPage() {
+  const { id = '' } = useParams();
+  const key = useQuery({ queryKey: ['keys', 'one', id], queryFn: () => fetchKey(id) });
+  return (
+    <>
+      <Anchor component={Link} href="/keys" size="sm">
+        All gateway tokens
+      </Anchor>
+      {key.data !== undefined && <KeyDetails key={id} apiKey={key.data} />}
+      {key.data === undefined && key.error === null && <Skeleton h={320} />}
+      {key.data === undefined && key.error !== null && (
+        <>
+          <PageHeader title="Gateway token" />
+          <ErrorAlert error={key.error} onRetry={key.refetch} />
+          <Text size="sm" mt="md">
+            The id may be that of a run or a trust rule. <PageLink href={`/calls?key=${id}`}>Its calls</PageLink>
+          </Text>
+        </>
+      )}
+    </>
+  );
+}
+
+function KeyDetails({ apiKey }: { readonly apiKey: Key }) {
+  const keyDialogs = useKeyDialogs();
+  const projects = useProjects();
+  const mayReadAudit = useMissingRoleReason('admin') === null;
+  const { tone, text } = describeKeyState(apiKey, Date.now());
+  const projectName = (id: string) => projects.data?.find((project) => project.id === id)?.name ?? null;
+  return (
+    <>
+      <PageHeader
+        title={apiKey.name}
+        description={<StatusBadge tone={tone}>{text}</StatusBadge>}
+        actions={apiKey.status !== 'revoked' && <KeyActionButtons apiKey={apiKey} {...keyDialogs} />}
+      />
+      <Facts
+        label="About this token"
+        facts={[
+          { label: 'Scope', value: <KeyScope apiKey={apiKey} projectName={projectName} /> },
+          { label: 'Providers', value: <ReachedProviders apiKey={apiKey} /> },
+          { label: 'Prefix', value: <InlineCopy value={apiKey.keyPrefix} what="prefix" /> },
+          { label: 'Id', value: <InlineCopy value={apiKey.id} what="token id" /> },
+          {
+            label: 'Created',
+            value: (
+              <>
+                <RelativeTime at={apiKey.createdAt} /> <CreatorName userId={apiKey.createdBy} />
+              </>
+            ),
+          },
+          { label: 'Last used', value: <RelativeTime at={apiKey.lastUsedAt} never="Never" /> },
+          apiKey.revokedAt === null
+            ? { label: 'Expires', value: <RelativeTime at={apiKey.expiresAt} never="Never" /> }
+            : { label: 'Revoked', value: <RelativeTime at={apiKey.revokedAt} /> },
+          ...(apiKey.replacedBy === null
+            ? []
+            : [
+                { label: 'Replaced by', value: <PageLink href={`/keys/${apiKey.replacedBy}`}>its new token</PageLink> },
+              ]),
+          ...(mayReadAudit
+            ? [{ label: 'History', value: <PageLink href={`/audit?target=${apiKey.id}`}>Audit entries</PageLink> }]
+            : []),
+        ]}
+      />
+      <Stack gap="xl">
+        <UsageSection
+          scope={{ keyId: apiKey.id }}
+          by={apiKey.scope === 'agent' ? ['model'] : ['agent', 'model']}
+          hrefOf={(by, value) =>
+            by === 'agent' ? `/agents/${value}` : `/calls?key=${apiKey.id}&model=${encodeURIComponent(value)}`
+          }
+        />
+        <RecentCalls scope={{ keyId: apiKey.id }} />
+      </Stack>
+      {keyDialogs.dialogs}
+    </>
+  );
+}
+
+const PageLink = ({ href, children }: { readonly href: string; readonly children: string }) => (
+  <Anchor component={Link} href={href} inherit underline="always">
+    {children}
+  </Anchor>
+);
+
+/** The provider accounts of the token's agent. A token of several agents reaches the accounts of each. */
+function ReachedProviders({ apiKey: { agentId } }: { readonly apiKey: Key }) {
+  const accounts = useAgentAccounts(agentId ?? '');
+  if (agentId === null) return 'those of each agent';
+  if (accounts.data === undefined) return NO_VALUE;
+  if (accounts.data.length === 0) return 'none';
+  return (
+    <>
+      {accounts.data.map(({ id, providerSlug }, i) => (
+        <span key={id}>
+          {i > 0 && ', '}
+          <PageLink href={`/providers/accounts/${id}`}>{providerLabel(providerSlug)}</PageLink>
+        </span>
+      ))}
+    </>
+  );
+}
+
+/** `by ada@example.com`, for a present member. */
+function CreatorName({ userId }: { readonly userId: string | null }) {
+  const members = useQuery({
+    queryKey: ['members', 'all'],
+    queryFn: async () => (await api.get('/v1/members', { params: { query: { limit: 100 } } })).members,
+    staleTime: 60_000,
+    enabled: userId !== null,
+  });
+  const email = members.data?.find((member) => member.userId === userId)?.email;
+  return email === undefined ? null : <>by {email}</>;
+}

@@ -1,0 +1,131 @@
+/** The page of a project: its budget, agents, usage, tokens and last calls. */
+import { Anchor, Group, Skeleton, Stack } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link, useParams } from 'wouter';
+import { api } from '../../api/api-client.js';
+import { useFormDraft } from '../../api/form-drafts-across-sign-in.js';
+import { queryClient } from '../../api/query-client.js';
+import { useMissingRoleReason } from '../../api/session.js';
+import { InlineCopy } from '../../components/buttons/inline-copy.js';
+import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
+import { BudgetBar } from '../../components/feedback/budget-bar.js';
+import { ErrorAlert } from '../../components/feedback/error-alert.js';
+import { RelativeTime } from '../../components/feedback/relative-time.js';
+import { showToast } from '../../components/feedback/toast.js';
+import { Facts } from '../../components/layout/facts.js';
+import { lazyComponent } from '../../components/layout/lazy-component-no-suspense-delay.js';
+import { PageHeader } from '../../components/layout/page-header.js';
+import { RecentCalls } from '../../components/reports/recent-calls.js';
+import { UsageSection } from '../../components/reports/usage-section.js';
+import { formatCents } from '../../format/format.js';
+import { ProjectDialog } from './project-dialog.js';
+
+const ProjectBudgetsDialog = lazyComponent(
+  async () => (await import('./project-budgets-dialog.js')).ProjectBudgetsDialog,
+  null,
+);
+
+const fetchProject = async (id: string) => (await api.get('/v1/projects/{id}', { params: { path: { id } } })).project;
+type Project = Awaited<ReturnType<typeof fetchProject>>;
+
+export function ProjectPage() {
+  const { id = '' } = useParams();
+  const project = useQuery({ queryKey: ['projects', 'one', id], queryFn: () => fetchProject(id) });
+  return (
+    <>
+      <Anchor component={Link} href="/projects" size="sm">
+        All projects
+      </Anchor>
+      {project.data !== undefined && <ProjectDetails key={id} project={project.data} />}
+      {project.data === undefined && project.error === null && <Skeleton h={320} />}
+      {project.data === undefined && project.error !== null && (
+        <>
+          <PageHeader title="Project" />
+          <ErrorAlert error={project.error} onRetry={project.refetch} />
+        </>
+      )}
+    </>
+  );
+}
+
+function ProjectDetails({ project }: { readonly project: Project }) {
+  const { id, name, slug, createdAt, budgetCentsMonthly } = project;
+  const [isEdited, setIsEdited] = useFormDraft(`project page ${id}`, false);
+  const [isBudgeted, setIsBudgeted] = useState(false);
+  const mayReadAudit = useMissingRoleReason('admin') === null;
+  const month = useQuery({
+    queryKey: ['usage', 'summary', { projectId: id, period: '24h' }],
+    queryFn: () => api.get('/v1/usage/summary', { params: { query: { projectId: id, period: '24h' } } }),
+  });
+  const spent = month.data?.monthCents;
+  return (
+    <>
+      <PageHeader
+        title={name}
+        actions={
+          <Group gap="sm">
+            <RoleGuardedButton requiredRole="viewer" variant="default" onClick={() => setIsBudgeted(true)}>
+              Budgets
+            </RoleGuardedButton>
+            <RoleGuardedButton requiredRole="admin" variant="default" onClick={() => setIsEdited(true)}>
+              Edit
+            </RoleGuardedButton>
+          </Group>
+        }
+      />
+      <Facts
+        label="About this project"
+        facts={[
+          {
+            label: 'This month',
+            value:
+              budgetCentsMonthly === null || spent === undefined ? (
+                formatCents(spent ?? null)
+              ) : (
+                <BudgetBar spentCents={spent} budgetCents={budgetCentsMonthly} />
+              ),
+          },
+          { label: 'Slug', value: <InlineCopy value={slug} what="slug" /> },
+          { label: 'Id', value: <InlineCopy value={id} what="project id" /> },
+          { label: 'Created', value: <RelativeTime at={createdAt} /> },
+          { label: 'Agents', value: <PageLink href={`/agents?project=${id}`}>All agents</PageLink> },
+          { label: 'Gateway tokens', value: <PageLink href={`/keys?project=${id}`}>All tokens</PageLink> },
+          { label: 'Providers', value: <PageLink href={`/providers?project=${id}`}>All accounts</PageLink> },
+          ...(mayReadAudit
+            ? [{ label: 'History', value: <PageLink href={`/audit?target=${id}`}>Audit entries</PageLink> }]
+            : []),
+        ]}
+      />
+      <Stack gap="xl">
+        <UsageSection
+          scope={{ projectId: id }}
+          by={['agent', 'model', 'key']}
+          hrefOf={(by, value) => {
+            if (by === 'agent') return `/agents/${value}`;
+            return by === 'key' ? `/keys/${value}` : `/calls?project=${id}&model=${encodeURIComponent(value)}`;
+          }}
+        />
+        <RecentCalls scope={{ projectId: id }} />
+      </Stack>
+      {isEdited && (
+        <ProjectDialog
+          project={project}
+          onClose={() => setIsEdited(false)}
+          onSaved={(saved) => {
+            void queryClient.invalidateQueries({ queryKey: ['projects'] });
+            setIsEdited(false);
+            showToast(`${saved} saved`);
+          }}
+        />
+      )}
+      {isBudgeted && <ProjectBudgetsDialog project={project} onClose={() => setIsBudgeted(false)} />}
+    </>
+  );
+}
+
+const PageLink = ({ href, children }: { readonly href: string; readonly children: string }) => (
+  <Anchor component={Link} href={href} inherit underline="always">
+    {children}
+  </Anchor>
+);

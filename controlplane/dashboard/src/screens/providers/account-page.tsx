@@ -1,0 +1,259 @@
+/** The page of a provider account: its credential, its agent with the tokens that reach it, its usage and calls. */
+import { Anchor, Card, Group, SimpleGrid, Skeleton, Stack, Title } from '@mantine/core';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useMemo, useState } from 'react';
+import { Link, useLocation, useParams } from 'wouter';
+import { api } from '../../api/api-client.js';
+import { useMissingRoleReason } from '../../api/session.js';
+import { InlineCopy } from '../../components/buttons/inline-copy.js';
+import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
+import { TimeSeriesChart } from '../../components/charts/time-series-chart.js';
+import { CredentialBadge } from '../../components/credentials/credential-badge.js';
+import { MintedCredential } from '../../components/credentials/minted-credential.js';
+import { CREDENTIAL_TEST_TOASTS } from '../../components/feedback/credential-test-toasts.js';
+import { ErrorAlert } from '../../components/feedback/error-alert.js';
+import { MetricTile } from '../../components/feedback/metric-tile.js';
+import { RelativeTime } from '../../components/feedback/relative-time.js';
+import { StatusBadge } from '../../components/feedback/status-badge.js';
+import { showToast } from '../../components/feedback/toast.js';
+import { Trend } from '../../components/feedback/trend.js';
+import { PeriodControl, parsePeriod } from '../../components/forms/period-control.js';
+import { Facts } from '../../components/layout/facts.js';
+import { PageHeader } from '../../components/layout/page-header.js';
+import { RecentCalls } from '../../components/reports/recent-calls.js';
+import { formatCount, formatUsd, formatUsdTick, NO_VALUE } from '../../format/format.js';
+import { useUrlState } from '../../hooks/use-url-state.js';
+import { useAgent, useAgentKeys, useProjects } from '../../resources/agent-account-and-key-hooks.js';
+import { useRemoveAccount, useTestAccount } from '../../resources/provider-account-mutations.js';
+import { RemoveAccountDialog } from './remove-account-dialog.js';
+import { RotateAccountDialog } from './rotate-account-dialog.js';
+import { type Account, useProviderName } from './use-account-list.js';
+
+const fetchAccount = async (id: string): Promise<Account> =>
+  (await api.get('/v1/providers/accounts/{id}', { params: { path: { id } } })).account;
+
+export function AccountPage() {
+  const { id = '' } = useParams();
+  const account = useQuery({ queryKey: ['accounts', 'one', id], queryFn: () => fetchAccount(id) });
+  return (
+    <>
+      <Anchor component={Link} href="/providers" size="sm">
+        All provider accounts
+      </Anchor>
+      {account.data !== undefined && <AccountDetails key={id} account={account.data} />}
+      {account.data === undefined && account.error === null && <Skeleton h={320} />}
+      {account.data === undefined && account.error !== null && (
+        <>
+          <PageHeader title="Provider account" />
+          <ErrorAlert error={account.error} onRetry={account.refetch} />
+        </>
+      )}
+    </>
+  );
+}
+
+function AccountDetails({ account }: { readonly account: Account }) {
+  const { id, agentId, agentName, providerSlug, credentialId, status } = account;
+  const nameOf = useProviderName();
+  const title = `${agentName} at ${nameOf(providerSlug)}`;
+  const mayReadAudit = useMissingRoleReason('admin') === null;
+  const test = useTestAccount();
+  const remove = useRemoveAccount();
+  const [isRotated, setIsRotated] = useState(false);
+  const [isRemoved, setIsRemoved] = useState(false);
+  const [, navigate] = useLocation();
+  return (
+    <>
+      <PageHeader
+        title={title}
+        description={
+          account.minted !== null ? (
+            <CredentialBadge status={status} minted={account.minted} />
+          ) : status === 'active' ? (
+            <StatusBadge tone="success">credential stored</StatusBadge>
+          ) : (
+            <StatusBadge tone="error">credential must be entered again</StatusBadge>
+          )
+        }
+        actions={
+          <Group gap="sm">
+            <RoleGuardedButton
+              requiredRole="admin"
+              variant="default"
+              loading={test.isPending}
+              onClick={() => test.mutate(id, CREDENTIAL_TEST_TOASTS)}
+            >
+              Test
+            </RoleGuardedButton>
+            <RoleGuardedButton requiredRole="admin" variant="default" onClick={() => setIsRotated(true)}>
+              Rotate
+            </RoleGuardedButton>
+            <RoleGuardedButton requiredRole="admin" variant="subtle" color="red" onClick={() => setIsRemoved(true)}>
+              Remove
+            </RoleGuardedButton>
+          </Group>
+        }
+      />
+      <Facts
+        label="About this account"
+        facts={[
+          { label: 'Credential', value: <CredentialName credentialId={credentialId} /> },
+          { label: 'Agent', value: <PageLink href={`/agents/${agentId}?tab=providers`}>{agentName}</PageLink> },
+          { label: 'Project', value: <ProjectOfAgent agentId={agentId} /> },
+          { label: 'Provider', value: nameOf(providerSlug) },
+          { label: 'Id', value: <InlineCopy value={id} what="account id" /> },
+          { label: 'Sensitive calls', value: account.allowSensitivePaths ? 'allowed' : 'rejected' },
+          { label: 'Opaque calls', value: account.allowOpaque ? 'allowed' : 'rejected' },
+          { label: 'Added', value: <RelativeTime at={account.createdAt} /> },
+          ...(mayReadAudit
+            ? [{ label: 'History', value: <PageLink href={`/audit?target=${id}`}>Audit entries</PageLink> }]
+            : []),
+        ]}
+      />
+      <Stack gap="xl">
+        {account.minted !== null && (
+          <Card>
+            <MintedCredential
+              target={credentialId === null ? { kind: 'account', id } : { kind: 'credential', id: credentialId }}
+              usedBy={credentialId === null ? agentName : 'every agent that shares the credential'}
+              providerSlug={providerSlug}
+              minted={account.minted}
+            />
+          </Card>
+        )}
+        <AccountUsage agentId={agentId} providerSlug={providerSlug} />
+        <TokensOfAgent agentId={agentId} />
+        <RecentCalls scope={{ agentId, provider: providerSlug }} />
+      </Stack>
+      {isRotated && <RotateAccountDialog account={account} onClose={() => setIsRotated(false)} />}
+      {isRemoved && (
+        <RemoveAccountDialog
+          account={account}
+          title={title}
+          removal={remove}
+          onClose={() => setIsRemoved(false)}
+          onRemoved={() => {
+            showToast(`${title} removed`);
+            navigate('/providers');
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+const PageLink = ({ href, children }: { readonly href: string; readonly children: string }) => (
+  <Anchor component={Link} href={href} inherit underline="always">
+    {children}
+  </Anchor>
+);
+
+/** The shared credential, which leads to all agents that call with it. */
+function CredentialName({ credentialId }: { readonly credentialId: string | null }) {
+  const credential = useQuery({
+    queryKey: ['credentials', 'one', credentialId],
+    queryFn: async () =>
+      (await api.get('/v1/credentials/{id}', { params: { path: { id: credentialId ?? '' } } })).credential,
+    enabled: credentialId !== null,
+  });
+  if (credentialId === null) return 'of this account only';
+  const { name = 'shared', accounts } = credential.data ?? {};
+  return (
+    <>
+      <PageLink href={`/providers?tab=shared&credential=${credentialId}`}>{name}</PageLink>
+      {accounts !== undefined && `, used by ${formatCount(accounts)} ${accounts === 1 ? 'agent' : 'agents'}`}
+    </>
+  );
+}
+
+function ProjectOfAgent({ agentId }: { readonly agentId: string }) {
+  const projectId = useAgent(agentId).data?.projectId;
+  const name = useProjects().data?.find(({ id }) => id === projectId)?.name;
+  return projectId === undefined ? (
+    NO_VALUE
+  ) : (
+    <PageLink href={`/projects/${projectId}`}>{name ?? 'its project'}</PageLink>
+  );
+}
+
+const DEFAULTS = { period: '30d' };
+
+/** The agent's calls at this provider. */
+function AccountUsage({ agentId, providerSlug }: { readonly agentId: string; readonly providerSlug: string }) {
+  const { values, set } = useUrlState(DEFAULTS);
+  const period = parsePeriod(values.period);
+  const scope = { agentId, period };
+  const breakdown = useQuery({
+    queryKey: ['usage', 'breakdown', { ...scope, by: 'provider' }],
+    queryFn: () =>
+      api.get('/v1/usage/breakdown', {
+        params: { query: { ...scope, by: 'provider', compare: 'previous', limit: 100 } },
+      }),
+    placeholderData: keepPreviousData,
+  });
+  const seriesQuery = { ...scope, groupBy: 'provider', interval: period === '24h' ? 'hour' : 'day' } as const;
+  const series = useQuery({
+    queryKey: ['usage', 'timeseries', seriesQuery],
+    queryFn: () => api.get('/v1/usage/timeseries', { params: { query: seriesQuery } }),
+    placeholderData: keepPreviousData,
+  });
+  const row = breakdown.data?.rows.find(({ value }) => value === providerSlug);
+  const shown = breakdown.isPending ? undefined : row;
+  const points = series.data?.groups?.find(({ value }) => value === providerSlug)?.timeseries;
+  const buckets = useMemo(() => points?.map(({ bucket }) => bucket) ?? [], [points]);
+  const spend = useMemo(() => [{ label: 'Spend', values: points?.map(({ costUsd }) => costUsd ?? 0) ?? [] }], [points]);
+  const error = breakdown.error ?? series.error;
+  const figure = (value: string): string | undefined => (breakdown.isPending ? undefined : value);
+  const against = `previous ${period}`;
+  return (
+    <Stack component="section" aria-label="Usage" gap="lg">
+      <Group justify="space-between">
+        <Title order={2}>Usage</Title>
+        <PeriodControl value={period} onChange={(value) => set({ period: value })} />
+      </Group>
+      {error !== null && <ErrorAlert error={error} onRetry={breakdown.refetch} />}
+      <SimpleGrid cols={{ base: 2, sm: 3 }} spacing="md">
+        <MetricTile label="Spend" value={figure(formatUsd(shown?.costUsd ?? 0))}>
+          {shown && <Trend now={shown.costUsd ?? 0} before={shown.previous?.costUsd} against={against} />}
+        </MetricTile>
+        <MetricTile label="Calls" value={figure(formatCount(shown?.requests ?? 0))}>
+          {shown && <Trend now={shown.requests ?? 0} before={shown.previous?.requests} against={against} />}
+        </MetricTile>
+        <MetricTile label="Errors" value={figure(formatCount(shown?.errors ?? 0))} />
+      </SimpleGrid>
+      {series.data !== undefined && (
+        <TimeSeriesChart
+          title="Spend"
+          buckets={buckets}
+          interval={series.data.interval}
+          stale={series.isPlaceholderData}
+          series={spend}
+          format={formatUsd}
+          axis={formatUsdTick}
+        />
+      )}
+    </Stack>
+  );
+}
+
+/** Tokens that make calls with this account. Tokens of the project or the organization reach it too. */
+function TokensOfAgent({ agentId }: { readonly agentId: string }) {
+  const keys = useAgentKeys(agentId);
+  return (
+    <Card component="section" aria-label="Gateway tokens of the agent">
+      <Title order={2} mb="sm">
+        Gateway tokens of the agent
+      </Title>
+      {keys.error !== null && <ErrorAlert error={keys.error} onRetry={keys.refetch} />}
+      {keys.data?.length === 0 && 'None. Tokens of its project and of the organization can use the account, too.'}
+      <ul className="acg-plain-list">
+        {keys.data?.map(({ id, name, keyPrefix, lastUsedAt }) => (
+          <li key={id}>
+            <PageLink href={`/keys/${id}`}>{name}</PageLink> {keyPrefix}…, last used{' '}
+            <RelativeTime at={lastUsedAt} never="never" />
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
