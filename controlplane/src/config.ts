@@ -50,6 +50,8 @@ export interface Config {
   readonly jwtSecrets: readonly Secret[];
   /** Base URL without a trailing slash. */
   readonly publicUrl: string;
+  /** Base of the OpenID Connect issuers, without a slash at the end. */
+  readonly issuerUrl: string;
   /** Base URL of the data planes for agents, without a trailing slash; null when not set. */
   readonly proxyUrl: string | null;
   /** Who may sign up; `first`: only the first user. */
@@ -119,6 +121,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
     read.addProblem('JWT_SECRET is not set: it must be a random secret of at least 32 bytes');
   const smtpUrl = read.optionalUrl('SMTP_URL', ['smtp', 'smtps']);
   const publicUrl = read.optionalUrl('PUBLIC_URL', ['http', 'https']);
+  const issuerUrl = read.optionalUrl('ISSUER_URL', ['http', 'https']);
   const identitiesRequired =
     read.oneOf('DATAPLANE_IDENTITIES', ['optional', 'required'] as const, 'optional') === 'required';
   const masterKeyRing = readMasterKeyRing(read);
@@ -136,6 +139,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
     masterKeyRing,
     jwtSecrets,
     publicUrl: (publicUrl?.href ?? `http://${host}:${port}`).replace(/\/+$/, ''),
+    issuerUrl: (issuerUrl?.href ?? publicUrl?.href ?? `http://${host}:${port}`).replace(/\/+$/, ''),
     proxyUrl: read.optionalUrl('DATAPLANE_PUBLIC_URL', ['http', 'https'])?.href.replace(/\/+$/, '') ?? null,
     signup: read.oneOf('SIGNUP', ['open', 'first', 'closed'] as const, 'open'),
     smtpUrl: smtpUrl === null ? null : new Secret(smtpUrl.href),

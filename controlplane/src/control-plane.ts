@@ -34,6 +34,8 @@ import { type App, createApp } from './http/app.js';
 import { TooManyRequestsDelay } from './http/delay-429-responses.js';
 import { createGracefulClose } from './http/graceful-close.js';
 import { Idempotency } from './idempotency/idempotency.js';
+import { GatewayIssuer } from './issuer/gateway-issuer.js';
+import { issuerRoutes } from './issuer/issuer-routes.js';
 import { createReportUsageHandler } from './ledger/report-usage-handler.js';
 import { BackgroundTasks } from './ops/background-tasks.js';
 import { healthRoutes, ReadinessCheck } from './ops/health.js';
@@ -46,6 +48,7 @@ import { ProjectService } from './projects/service.js';
 import { loadCatalogue } from './providers/catalogue/catalogue.js';
 import { referenceRoutes } from './reference/api-reference-routes.js';
 import { SyslogStreams } from './syslog/syslog-streams.js';
+import { Throttle } from './throttling/throttle.js';
 import { Vault } from './vault/aes-gcm-vault.js';
 import { checkMasterKeys } from './vault/master-key-check.js';
 
@@ -125,7 +128,13 @@ export function buildControlPlane(config: Config, log: Logger, hasher = new Pass
   referenceRoutes(app, config.publicUrl);
   projectRoutes(app, new ProjectService(sql));
   const events = buildCircuitsAndEvents(app, { config, log, sql, feeds, metrics, catalogue, vault, tenantNames });
-  const mints = buildMinting({ config, log, sql: pools.api, vault, catalogue, tenantNames });
+  const issuer = new GatewayIssuer(pools.api, vault, config.issuerUrl);
+  issuerRoutes(app, {
+    issuer: new GatewayIssuer(sql, vault, config.issuerUrl),
+    catalogue,
+    throttle: new Throttle(sql),
+  });
+  const mints = buildMinting({ config, log, sql: pools.api, vault, catalogue, tenantNames, issuer });
   const { minting } = mints;
   const agents = buildAgentsAndProviders(app, { config, log, sql, vault, catalogue, prices, tenantNames, minting });
   connectionRoutes(app, {

@@ -180,6 +180,7 @@ const controlplane: FolderRules = {
     'throttling',
     'vault',
   ],
+  issuer: ['audit', 'db', 'domain', 'http', 'providers/catalogue', 'throttling', 'vault'],
   minting: ['db', 'domain', 'events', 'ledger', 'providers/catalogue', 'providers/custom', 'vault', 'watch'],
   'provider-accounts': [
     'agents',

@@ -6,6 +6,7 @@ import type { Logger } from '@acg/base/log';
 import type { Config } from '../config.js';
 import { pruneConnects } from '../connections/connection-store.js';
 import type { Sql } from '../db/postgres-client.js';
+import type { GatewayIssuer } from '../issuer/gateway-issuer.js';
 import { MintService } from '../minting/mint-service.js';
 import { BackgroundTasks } from '../ops/background-tasks.js';
 import { decryptCredentials } from '../provider-accounts/credential-encryption.js';
@@ -24,6 +25,7 @@ interface MintingDependencies {
   readonly vault: Vault;
   readonly catalogue: Catalogue;
   readonly tenantNames: NameResolver;
+  readonly issuer: GatewayIssuer;
 }
 
 interface MintingModule {
@@ -32,7 +34,15 @@ interface MintingModule {
   stop(): Promise<void>;
 }
 
-export function buildMinting({ config, log, sql, vault, catalogue, tenantNames }: MintingDependencies): MintingModule {
+export function buildMinting({
+  config,
+  log,
+  sql,
+  vault,
+  catalogue,
+  tenantNames,
+  issuer,
+}: MintingDependencies): MintingModule {
   const dialer = new Dialer({
     allowCidrs: config.egressAllowCidrs,
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
@@ -45,6 +55,7 @@ export function buildMinting({ config, log, sql, vault, catalogue, tenantNames }
     catalogue,
     dialer,
     log,
+    signer: issuer,
     open: (orgId, row) => decryptCredentials(vault, log, orgId, { ...row, id: row.accountId }),
   });
   const background = new BackgroundTasks(log);
@@ -52,6 +63,7 @@ export function buildMinting({ config, log, sql, vault, catalogue, tenantNames }
     minting,
     start() {
       background.runEvery('refresh of minted credentials', REFRESH_INTERVAL_MS, () => minting.refreshDue());
+      background.runEvery('keys of issuers', PRUNE_INTERVAL_MS, () => issuer.rotateDue());
       background.runEvery('old connections under way', PRUNE_INTERVAL_MS, () => pruneConnects(sql));
     },
     stop: () => background.stop(),

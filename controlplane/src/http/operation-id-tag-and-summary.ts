@@ -17,6 +17,7 @@ export const API_TAGS = {
   Runs: 'Tasks of an agent with a hard budget and an end, and their sub-runs.',
   Alerts: 'Rules on error rate, latency and spend against the same hours of last week, and what they found.',
   'Trust rules': 'Workloads exchange tokens of their own platform for gateway tokens, so they store none.',
+  Issuer: 'The gateway as OpenID Connect issuer: accounts of providers that trust it need no stored secret.',
   Providers: 'Built-in providers and custom providers of the organization.',
   Accounts: 'Provider accounts: the credentials of agents for providers, own or shared.',
   Usage: 'Requests, tokens, cost, latency and rejections from the ledger.',

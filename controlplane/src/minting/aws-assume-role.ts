@@ -1,7 +1,8 @@
 /**
- * AWS STS `AssumeRole` with the account's own access key. `ExternalId` is that of the organization, so a role that trusts
+ * AWS STS: `AssumeRoleWithWebIdentity` with a token of the gateway, or `AssumeRole` with the account's own access key. `ExternalId` is that of the organization, so a role that trusts
  * one organization of this gateway cannot be assumed for another. The machine's own identity is never used.
  * https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRole.html
+ * https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRoleWithWebIdentity.html
  */
 import aws4 from 'aws4';
 import type { ExchangeContext } from './exchange-context.js';
@@ -51,7 +52,29 @@ export async function assumeAwsRole(
       /^(?:host|content-length)$/i.test(name) ? [] : [[name, String(value)]],
     ),
   );
-  const { status, text } = await client.post(orgId, endpoint, { headers, body });
+  return readCredentials(await client.post(orgId, endpoint, { headers, body }));
+}
+
+/** The request is not signed: the token authenticates it. AWS shows the session name, the agent's id, in its logs. */
+export async function assumeAwsRoleWithWebIdentity(
+  client: TokenEndpointClient,
+  { orgId, agentId, method: { token }, credentials }: ExchangeContext,
+  endpoint: TokenEndpoint,
+  webIdentityToken: string,
+): Promise<MintedToken> {
+  const body = new URLSearchParams({
+    Action: 'AssumeRoleWithWebIdentity',
+    Version: '2011-06-15',
+    RoleArn: renderRequired(token.role, credentials),
+    RoleSessionName: agentId ?? 'agent-credential-gateway',
+    WebIdentityToken: webIdentityToken,
+    DurationSeconds: String(DURATION_S),
+  }).toString();
+  const headers = { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' };
+  return readCredentials(await client.post(orgId, endpoint, { headers, body }));
+}
+
+function readCredentials({ status, text }: { readonly status: number; readonly text: string }): MintedToken {
   if (status !== 200) throw describeRejection(status, text);
   const fields = {
     accessKeyId: readElement(text, 'AccessKeyId'),
@@ -70,10 +93,12 @@ function readElement(xml: string, name: string): string {
   return value;
 }
 
-const INVALID_CLIENT = /^(?:InvalidClientTokenId|SignatureDoesNotMatch|AccessDenied|UnrecognizedClientException)$/;
+const INVALID_CLIENT =
+  /^(?:InvalidClientTokenId|SignatureDoesNotMatch|AccessDenied|InvalidIdentityToken|IDPRejectedClaim|ExpiredTokenException|UnrecognizedClientException)$/;
 
 function describeRejection(status: number, text: string): MintFailure {
   const code = /<Code>([A-Za-z]{1,60})<\/Code>/.exec(text)?.[1] ?? null;
+  if (code === 'IDPCommunicationError') return new MintFailure('server_error', code);
   if (code !== null && /^Throttling/.test(code)) return new MintFailure('rate_limited', code);
   return new MintFailure(
     code !== null && INVALID_CLIENT.test(code) ? 'invalid_client' : 'rejected',

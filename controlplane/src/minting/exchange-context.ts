@@ -14,6 +14,8 @@ export interface ExchangeContext {
   readonly provider: Provider;
   readonly method: MintMethod;
   readonly credentials: Credentials;
+  /** The agent whose account it is; null: not known, or several. Tokens of the gateway name it. */
+  readonly agentId: string | null;
   /** Null: no person has connected the account. */
   readonly grant: Grant | null;
   /** The answer to an authorization request; absent: the grant is used. */

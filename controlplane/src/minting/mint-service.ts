@@ -15,7 +15,7 @@ import { toProvider } from '../providers/custom/custom-provider.js';
 import type { Vault } from '../vault/aes-gcm-vault.js';
 import { type Invalidation, publishInvalidations } from '../watch/publish-invalidations.js';
 import { setClientAuthentication } from './client-authentication.js';
-import { exchangeCredentials } from './exchange.js';
+import { exchangeCredentials, type TokenSigner } from './exchange.js';
 import type { ExchangeContext } from './exchange-context.js';
 import { MintFailure, needsPerson } from './mint-failure.js';
 import * as store from './minted-credential-store.js';
@@ -44,6 +44,7 @@ interface MintDependencies {
   readonly log: Logger;
   /** Decrypts the stored credentials of an account; null: they cannot be read. */
   readonly open: OpenCredentials;
+  readonly signer: TokenSigner;
 }
 
 export class MintService {
@@ -113,7 +114,9 @@ export class MintService {
 
   /** Exchanges once, without storing anything. Throws {@link MintFailure}. */
   exchange(context: ExchangeContext): Promise<MintedToken> {
-    return this.#semaphore.run(context.orgId, () => exchangeCredentials(this.client, context));
+    return this.#semaphore.run(context.orgId, () =>
+      exchangeCredentials(this.client, context, this.dependencies.signer),
+    );
   }
 
   /** Never rejects. */
@@ -139,7 +142,7 @@ export class MintService {
     try {
       const context = await this.#prepare(source);
       if (context === null) throw new MintFailure('unusable_credentials');
-      const minted = await exchangeCredentials(this.client, context);
+      const minted = await exchangeCredentials(this.client, context, this.dependencies.signer);
       await this.dependencies.sql.begin(async (tx) => {
         if (await this.saveToken(tx, id, claim, context, source, minted)) await this.publishChange(tx, source);
       });
@@ -166,7 +169,8 @@ export class MintService {
     const method = credentials === null ? null : (provider?.method(credentials) ?? null);
     if (provider === null || credentials === null || method === null) return null;
     const isConnected = method.kind === 'oauth2_authorization_code';
-    return { orgId, provider, method, credentials, grant: isConnected ? await this.#loadGrant(source) : null };
+    const { subjectAgentId: agentId } = source;
+    return { orgId, provider, method, credentials, agentId, grant: isConnected ? await this.#loadGrant(source) : null };
   }
 
   async #loadGrant(source: store.MintSource): Promise<ExchangeContext['grant']> {

@@ -135,6 +135,8 @@ export interface MintSource {
   readonly accountId: string | null;
   readonly credentialId: string | null;
   readonly agentId: string | null;
+  /** The agent of an account that is not shared. */
+  readonly subjectAgentId: string | null;
   readonly providerSlug: string;
   readonly customProviderId: string | null;
   /** Null also when the custom provider is deleted. */
@@ -159,13 +161,13 @@ const sourceColumns = (sql: Sql) => sql`
 export async function loadSource(sql: Sql, id: string): Promise<MintSource | null> {
   const [row] = await sql<MintSource[]>`
     select m.org_id as "orgId", m.account_id as "accountId", m.credential_id as "credentialId", m.agent_id as "agentId",
-           ${sourceColumns(sql)}
+           s.agent_id as "subjectAgentId", ${sourceColumns(sql)}
       from minted_credentials m
       join lateral (
-        select provider_slug, custom_provider_id, key_id, nonce, ciphertext, status, refused_at
+        select agent_id, provider_slug, custom_provider_id, key_id, nonce, ciphertext, status, refused_at
           from provider_accounts where id = m.account_id and ciphertext is not null
         union all
-        select provider_slug, custom_provider_id, key_id, nonce, ciphertext, status, refused_at
+        select null, provider_slug, custom_provider_id, key_id, nonce, ciphertext, status, refused_at
           from credentials where id = m.credential_id) s on true
       left join custom_providers c on c.id = s.custom_provider_id and c.deleted_at is null
      where m.id = ${id}`;
@@ -177,7 +179,8 @@ export async function loadOwner(sql: Sql, { orgId, accountId, credentialId }: Mi
   const table = accountId === null ? 'credentials' : 'provider_accounts';
   const [row] = await sql<MintSource[]>`
     select s.org_id as "orgId", ${accountId}::uuid as "accountId", ${credentialId}::uuid as "credentialId",
-           null as "agentId", ${sourceColumns(sql)}
+           null as "agentId", ${accountId === null ? sql`null::uuid` : sql`s.agent_id`} as "subjectAgentId",
+           ${sourceColumns(sql)}
       from ${sql(table)} s
       left join custom_providers c on c.id = s.custom_provider_id and c.deleted_at is null
      where s.org_id = ${orgId} and s.id = ${accountId ?? credentialId} and s.ciphertext is not null`;

@@ -20,6 +20,7 @@ import { mergeMinted } from '../minting/exchange.js';
 import { MINT_FAILURES, MintFailure, type MintFailureCode } from '../minting/mint-failure.js';
 import type { MintService } from '../minting/mint-service.js';
 import type { Credentials } from '../providers/catalogue/credential-template.js';
+import { isSignedByGateway } from '../providers/catalogue/mint-method.js';
 import type { Provider } from '../providers/catalogue/provider.js';
 import { type ProbeResult, probeCredential, reasonWithoutProbe } from '../providers/credential-probe.js';
 import { publishInvalidations } from '../watch/publish-invalidations.js';
@@ -75,7 +76,7 @@ export class CredentialTester implements UsageObserver {
       input.providerSlug,
       input.credentials,
     );
-    const reply = toTestReply(await this.#probeWithSlot(actor.orgId, provider, credentials));
+    const reply = toTestReply(await this.#probeWithSlot(actor.orgId, provider, credentials, input.agentId ?? null));
     return this.#auditTest(actor, 'account.test', { type: 'provider', id: input.providerSlug }, reply);
   }
 
@@ -179,7 +180,7 @@ export class CredentialTester implements UsageObserver {
     if (!sealed.isUsable) return UNUSABLE_RESULT;
     const credentials = decryptCredentials(this.accounts.vault, this.log, orgId, sealed);
     if (credentials === null) return UNUSABLE_RESULT;
-    const result = await this.#probeWithSlot(orgId, provider, credentials);
+    const result = await this.#probeWithSlot(orgId, provider, credentials, sealed.agentId);
     if (result.refused && !result.isTransient && (await this.#restoreFormer(orgId, provider, sealed)))
       return { ...result, isRolledBack: true };
     // Where no credential was minted, the state of the minting says why.
@@ -221,16 +222,27 @@ export class CredentialTester implements UsageObserver {
     });
   }
 
-  #probeWithSlot(orgId: string, provider: Provider, credentials: Credentials): Promise<TestResult> {
+  #probeWithSlot(
+    orgId: string,
+    provider: Provider,
+    credentials: Credentials,
+    agentId: string | null,
+  ): Promise<TestResult> {
     return runWithoutRequestSlot(() =>
-      this.#semaphore.run(orgId, () => this.#mintAndProbe(orgId, provider, credentials)),
+      this.#semaphore.run(orgId, () => this.#mintAndProbe(orgId, provider, credentials, agentId)),
     );
   }
 
   /** Exchanges the credentials first where the gateway mints what it sends. */
-  async #mintAndProbe(orgId: string, provider: Provider, credentials: Credentials): Promise<TestResult> {
+  async #mintAndProbe(
+    orgId: string,
+    provider: Provider,
+    credentials: Credentials,
+    agentId: string | null,
+  ): Promise<TestResult> {
     const method = provider.method(credentials);
     if (method === null) return this.#probeUpstream(orgId, provider, credentials);
+    if (isSignedByGateway(method) && agentId === null) return NOT_TESTED_WITHOUT_AGENT;
     // Its grant must not be used up by a test.
     if (method.kind === 'oauth2_authorization_code') return NOT_TESTED_BEFORE_CONNECT;
     const name = `Exchange at ${provider.tokenEndpoint(method, credentials)?.url ?? 'the token endpoint'}`;
@@ -241,6 +253,7 @@ export class CredentialTester implements UsageObserver {
         provider,
         method,
         credentials,
+        agentId,
         grant: null,
       });
       const life = lifetimeS === null ? 'no expiry' : `expires in ${lifetimeS} s`;
@@ -316,6 +329,14 @@ function describeProbe({ status, refused }: ProbeResult): { ok: boolean; message
   if (status === null) return { ok: false, message: 'No answer in time.' };
   return { ok: status < 500 && !refused, message: `HTTP ${status}` };
 }
+
+const NOT_TESTED_WITHOUT_AGENT: TestResult = Object.freeze({
+  call: null,
+  status: null,
+  refused: true,
+  latencyMs: 0,
+  untestable: 'state agentId, which the token of the gateway names.',
+});
 
 const NOT_TESTED_BEFORE_CONNECT: TestResult = Object.freeze({
   call: null,

@@ -146,7 +146,14 @@ export class McpTools {
         const owner = { orgId, accountId: credentialId === null ? id : null, credentialId, agentId: null };
         return mergeMinted(credentials, await this.minting.currentFields(owner));
       }
-      const { fields } = await this.minting.exchange({ orgId, provider, method, credentials, grant: null });
+      const { fields } = await this.minting.exchange({
+        orgId,
+        provider,
+        method,
+        credentials,
+        agentId: account.agentId,
+        grant: null,
+      });
       return mergeMinted(credentials, fields);
     } catch (error) {
       if (!(error instanceof MintFailure)) throw error;

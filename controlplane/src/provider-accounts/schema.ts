@@ -139,6 +139,9 @@ export type CallCheckReply = Static<typeof CallCheckReply>;
 export const TestInput = Body({
   providerSlug: ProviderSlug,
   credentials: CredentialsInput,
+  agentId: Type.Optional(
+    Type.String({ format: 'uuid', description: 'For methods without a secret: the agent that the token names.' }),
+  ),
 });
 export type TestInput = Static<typeof TestInput>;
 export const TestReply = Type.Object({

@@ -5,14 +5,17 @@
 import { uuidv7 } from '@acg/base/uuidv7';
 import { recordAudit } from '../audit/audit-trail.js';
 import type { Sql, Tx } from '../db/postgres-client.js';
-import { Conflict, NotFound } from '../domain/errors.js';
+import { Conflict, InvalidInput, NotFound } from '../domain/errors.js';
 import type { ListResult, Page } from '../http/limit-offset-pagination.js';
 import type { Actor } from '../http/route-access.js';
 import { forgetMinted } from '../minting/minted-credential-store.js';
 import { presentMinted } from '../minting/present-minted.js';
 import { lockProjectAgainstDeletion } from '../projects/store.js';
 import { accountCircuitKeys } from '../providers/build-upstream.js';
+import type { Credentials } from '../providers/catalogue/credential-template.js';
+import { isSignedByGateway } from '../providers/catalogue/mint-method.js';
 import { parseCredentials } from '../providers/catalogue/parse-credentials.js';
+import type { Provider } from '../providers/catalogue/provider.js';
 import { type Invalidation, publishInvalidations } from '../watch/publish-invalidations.js';
 import { encryptCredentials } from './credential-encryption.js';
 import { deleteRotation, endFormerCalls, presentRotation } from './rotation-store.js';
@@ -59,7 +62,7 @@ export class SharedCredentialService {
       if (projectId !== null && !(await lockProjectAgainstDeletion(tx, orgId, projectId)))
         throw new NotFound('project');
       const { provider, customProviderId } = await this.accounts.lockProvider(tx, orgId, providerSlug);
-      const credentials = parseCredentials(provider.rules, input.credentials);
+      const credentials = parseSharedCredentials(provider, input.credentials);
       const id = uuidv7(Date.now());
       const sealed = encryptCredentials(this.accounts.vault, { purpose: TARGET_TYPE, orgId, id }, credentials);
       const circuitKeys = accountCircuitKeys(provider, credentials);
@@ -98,7 +101,7 @@ export class SharedCredentialService {
     await this.sql.begin(async (tx) => {
       const { provider } = await this.accounts.lockProvider(tx, orgId, before.providerSlug);
       if ((await store.lockSharedCredential(tx, orgId, id, 'update')) === null) throw new NotFound(TARGET_TYPE);
-      const credentials = parseCredentials(provider.rules, fields);
+      const credentials = parseSharedCredentials(provider, fields);
       const sealed = encryptCredentials(this.accounts.vault, { purpose: TARGET_TYPE, orgId, id }, credentials);
       await forgetMinted(tx, 'credential_id', id);
       await deleteRotation(tx, { kind: TARGET_TYPE, id });
@@ -153,3 +156,12 @@ const present = ({
   createdAt: row.createdAt.toISOString(),
   rotatedAt: row.rotatedAt?.toISOString() ?? null,
 });
+
+/** A token of the gateway names one agent, so accounts without a secret are not shared. */
+function parseSharedCredentials(provider: Provider, fields: Readonly<Record<string, unknown>>): Credentials {
+  const credentials = parseCredentials(provider.rules, fields);
+  const method = provider.method(credentials);
+  if (method !== null && isSignedByGateway(method))
+    throw new InvalidInput(`method ${method.name} names one agent: create an account of the agent instead`);
+  return credentials;
+}

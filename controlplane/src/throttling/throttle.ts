@@ -52,6 +52,11 @@ export class Throttle {
     return this.#throttleNetwork(`exchange:${toClientNetworkKey(ip)}`);
   }
 
+  /** Limits reads of the issuers' public documents likewise. */
+  throttleIssuer(ip: string): Promise<void> {
+    return this.#throttleNetwork(`issuer:${toClientNetworkKey(ip)}`);
+  }
+
   async #throttleNetwork(key: string): Promise<void> {
     const blockedUntilMs = this.#blockedUntilMs.get(key) ?? 0;
     if (blockedUntilMs > Date.now())

@@ -29,6 +29,7 @@ export interface SecretIdentity {
     | 'second_factor'
     | 'sso'
     | 'minted'
+    | 'issuer'
     | 'grant'
     | 'rotation'
     | 'check';

@@ -14,6 +14,7 @@ export interface EncryptedTable {
     | 'minted_credentials'
     | 'oauth_grants'
     | 'credential_rotations'
+    | 'issuer_keys'
     | 'suspended_accounts'
     | 'suspended_credentials'
     | 'suspended_webhooks'
@@ -31,6 +32,7 @@ export const ENCRYPTED_TABLES: readonly EncryptedTable[] = [
   { name: 'minted_credentials', purpose: 'minted' },
   { name: 'oauth_grants', purpose: 'grant' },
   { name: 'credential_rotations', purpose: 'rotation' },
+  { name: 'issuer_keys', purpose: 'issuer' },
   // A view of second_factors.
   { name: 'second_factor_secrets', purpose: 'second_factor' },
   // Views of suspended_items.

@@ -196,6 +196,10 @@ test('every command, in an order in which each finds what it needs', async () =>
   await walk('GET /v1/trust-rules/{id}', ['trust-rules', 'show', 'pods']);
   await walk('PATCH /v1/trust-rules/{id}', ['trust-rules', 'set', rule.json.rule.id, '--once', 'no']);
   await walk('DELETE /v1/trust-rules/{id}', ['trust-rules', 'rm', 'pods', '--yes']);
+  await walk('GET /v1/issuer', ['issuer', 'show', ...A, '--provider', 'bedrock']);
+  await walk('PATCH /v1/issuer', ['issuer', 'set', '--manual-rotation', 'yes']);
+  const published = await walk('POST /v1/issuer/keys', ['issuer', 'new-key']);
+  await walk('POST /v1/issuer/keys/{id}/activate', ['issuer', 'activate', published.json.issuer.keys[0].id, '--yes']);
   const key = await walk('POST /v1/api-keys', ['keys', 'create', ...A, '--name', 'ci', '--expires', '90d', '--save']);
   await walk('GET /v1/api-keys', ['keys', 'ls', ...A, '--never-used', '--unused', '1s']);
   const rotate = ['keys', 'rotate', key.json.key.keyPrefix, '--grace', '1h'];

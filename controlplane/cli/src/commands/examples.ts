@@ -70,6 +70,11 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'acg keys create --agent support-bot --name ci --expires 90d',
     'acg keys create --agent support-bot --name laptop --save',
   ],
+  'issuer show': ['acg issuer show --agent ci --provider bedrock'],
+  'issuer jwks': ['acg issuer jwks > jwks.json'],
+  'issuer set': ['acg issuer set --manual-rotation yes'],
+  'issuer new-key': ['acg issuer new-key'],
+  'issuer activate': ['acg issuer activate 0199a0f2-7c3d-7e41-9f5a-0123456789ab --yes'],
   'trust-rules ls': ['acg trust-rules ls --agent ci'],
   'trust-rules show': ['acg trust-rules show deploy'],
   'trust-rules create': [

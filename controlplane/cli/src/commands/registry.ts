@@ -99,6 +99,11 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
     summary: 'let CI jobs and pods get gateway tokens without a secret',
     load: async () => (await import('./resources/trust-rules.js')).registerTrustRuleCommands,
   },
+  issuer: {
+    topic: 'Agents and credentials',
+    summary: 'let providers trust the gateway, for accounts without a secret',
+    load: async () => (await import('./resources/issuer.js')).registerIssuerCommands,
+  },
   accounts: {
     topic: 'Agents and credentials',
     summary: 'manage the provider credentials of agents',

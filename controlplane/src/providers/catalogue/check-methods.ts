@@ -2,6 +2,7 @@
 import { listTemplateFields } from './credential-template.js';
 import { listInjectionTemplates, type Problem, type Report } from './definition-problem.js';
 import {
+  isSignedByGateway,
   listInjectedFields,
   listMethodFields,
   listTemplateFieldsOf,
@@ -64,6 +65,16 @@ const NEEDED: Readonly<Record<MintMethod['kind'], readonly TokenMember[]>> = {
   jwt_bearer: ['clientId', 'privateKey'],
   aws_assume_role: ['clientId', 'clientSecret', 'role', 'region'],
   entra: ['scope'],
+  token_exchange: [],
+};
+/** The same where a token of the gateway takes the place of the secret. */
+const NEEDED_WITHOUT_SECRET: typeof NEEDED = {
+  oauth2_client_credentials: ['clientId'],
+  oauth2_authorization_code: [],
+  jwt_bearer: [],
+  aws_assume_role: ['role'],
+  entra: ['clientId', 'scope'],
+  token_exchange: [],
 };
 const AUTHENTICATION = {
   basic: ['clientId', 'clientSecret'],
@@ -84,8 +95,13 @@ function checkToken(rules: Rules, method: MintMethod, place: string, report: Rep
     const url = method.token[member];
     if (url !== undefined) checkEndpoint(fields, url, `${place}/token/${member}`, report);
   }
-  const authenticates = method.kind !== 'jwt_bearer' && method.kind !== 'aws_assume_role';
-  const needed = [...NEEDED[method.kind], ...(authenticates ? AUTHENTICATION[clientAuthentication] : [])];
+  const isSigned = isSignedByGateway(method);
+  if (isSigned && method.kind === 'oauth2_authorization_code')
+    report(`${place}/token/signedBy`, 'does not go with oauth2_authorization_code');
+  const authenticates = !isSigned && method.kind !== 'jwt_bearer' && method.kind !== 'aws_assume_role';
+  const needed = isSigned
+    ? NEEDED_WITHOUT_SECRET[method.kind]
+    : [...NEEDED[method.kind], ...(authenticates ? AUTHENTICATION[clientAuthentication] : [])];
   for (const member of needed) {
     if (method.token[member] === undefined) report(`${place}/token`, `needs ${member}`);
   }

@@ -8,6 +8,7 @@ const MINT_KINDS = [
   'jwt_bearer',
   'aws_assume_role',
   'entra',
+  'token_exchange',
 ] as const;
 type MintKind = (typeof MINT_KINDS)[number];
 /** Fields of a minted credential that `inject` may name, by kind. */
@@ -17,6 +18,7 @@ export const MINTED_FIELDS: Readonly<Record<MintKind, readonly string[]>> = {
   jwt_bearer: ['accessToken'],
   aws_assume_role: ['accessKeyId', 'secretAccessKey', 'sessionToken'],
   entra: ['accessToken'],
+  token_exchange: ['accessToken'],
 };
 
 const endpointUrl = { maxLength: 500, pattern: '^(?:https?://[^\\s?#@\\\\]+|\\{[a-z][A-Za-z0-9]*\\})$' } as const;
@@ -39,6 +41,16 @@ const TokenRequest = Type.Object(
     privateKey: Type.Optional(template('Key that signs assertions, a field of kind private_key.')),
     keyId: Type.Optional(template('`kid` of the assertions; left out where a field of it is missing.')),
     audience: Type.Optional(template('`aud` of the assertion; the token endpoint by default.')),
+    signedBy: Type.Optional(
+      oneOf(
+        ['gateway'] as const,
+        'A token of the gateway, which names the agent, takes the place of the secret. token_exchange always has it.',
+      ),
+    ),
+    body: Type.Optional(oneOf(['form', 'json'] as const, 'Encoding of the request; form by default.')),
+    impersonate: Type.Optional(
+      template('E-mail of the Google service account for which the exchanged token is exchanged again.'),
+    ),
     subject: Type.Optional(template('`sub` of a bearer assertion.')),
     scopeInAssertion: Type.Optional(Type.Boolean({ description: 'The scope is a claim of the assertion (Google).' })),
     role: Type.Optional(template('ARN of the role, for AWS.')),
@@ -85,6 +97,13 @@ export const Method = Type.Object(
     name: Type.String({ pattern: '^[a-z][a-z0-9_]{0,39}$', description: 'Accounts state it as `method`.' }),
     label: text(60),
     hint: Type.Optional(text(300, 'What to set up at the provider.')),
+    setup: Type.Optional(
+      Type.Array(text(500), {
+        maxItems: 12,
+        description:
+          'Steps at the provider. {issuer}, {issuerName}, {jwksUrl}, {subject} and {audience} are filled in.',
+      }),
+    ),
     kind: oneOf(MINT_KINDS),
     docs: Type.Optional(Reference),
     fields: Type.Array(Field, { maxItems: 12 }),

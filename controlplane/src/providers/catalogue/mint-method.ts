@@ -27,6 +27,10 @@ export function findMethod(
   return name === undefined ? null : (methods.find((method) => method.name === name) ?? null);
 }
 
+/** A token of the gateway proves which agent it acts for; the account holds no secret of the provider. */
+export const isSignedByGateway = ({ kind, token }: MintMethod): boolean =>
+  kind === 'token_exchange' || token.signedBy === 'gateway';
+
 /** Fields that an account of the method states. */
 export function listMethodFields({ credentials: { fields } }: MethodRules, method: MintMethod): CredentialField[] {
   const used = method.uses ?? [];

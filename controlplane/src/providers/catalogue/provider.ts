@@ -138,6 +138,16 @@ export class Provider {
     return url === null ? null : { url, tenantGiven: !this.isBuiltIn || method.token.url.startsWith('{') };
   }
 
+  /** Where Google issues tokens of a service account; null: the method needs none, or the account names none. */
+  impersonationEndpoint(method: MintMethod, credentials: Credentials): TokenEndpoint | null {
+    const email = method.token.impersonate === undefined ? null : renderTemplate(method.token.impersonate, credentials);
+    if (email === null || !this.isBuiltIn) return null;
+    const given = this.#tokenUrls.get(method.name);
+    const origin = given === undefined ? 'https://iamcredentials.googleapis.com' : new URL(given).origin;
+    const path = `/v1/projects/-/serviceAccounts/${encodeURIComponent(email)}:generateAccessToken`;
+    return { url: origin + path, tenantGiven: false };
+  }
+
   /** Where grants are revoked; null: the provider has no such endpoint, or the operator replaced its token endpoint. */
   revocationEndpoint(method: MintMethod, credentials: Credentials): TokenEndpoint | null {
     const { revocationUrl } = method.token;

@@ -10,6 +10,7 @@ import { CONNECTION_EXAMPLES } from './connections.js';
 import { EVENT_EXAMPLES } from './events.js';
 import { IDENTITY_EXAMPLES } from './identity.js';
 import { PERSONAL_AGENT_EXAMPLES } from './personal-agents.js';
+import { ISSUER_EXAMPLES } from './issuer.js';
 import { PROVISIONING_EXAMPLES } from './provisioning.js';
 import type { ExampleCall, Examples, RouteExample } from './route-example.js';
 import { RUN_EXAMPLES } from './runs.js';
@@ -27,6 +28,7 @@ export const EXAMPLES: Examples = {
   ...TRUST_RULE_EXAMPLES,
   ...CONNECTION_EXAMPLES,
   ...PERSONAL_AGENT_EXAMPLES,
+  ...ISSUER_EXAMPLES,
 };
 
 interface RouteKey {

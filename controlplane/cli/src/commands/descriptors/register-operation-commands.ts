@@ -22,7 +22,10 @@ type OperationCall<Op extends Operation, Row extends Found, Given> = {
   /** Options that are no field of the body. */
   readonly options?: readonly Option[];
   /** Parameters of the query, from the options. */
-  readonly query?: (selection: Selection<Row>) => Readonly<Record<string, unknown>>;
+  readonly query?: (
+    selection: Selection<Row>,
+    run: Invocation,
+  ) => Readonly<Record<string, unknown>> | Promise<Readonly<Record<string, unknown>>>;
   /** The question before the call; null for none. */
   readonly confirm?: (selection: Selection<Row>) => string | null;
   /** Prints the response for users. */
@@ -74,7 +77,7 @@ function addOperation(command: Command, { begin }: ProgramInterface, call: Untyp
     if (question !== null) await requireConfirmation(run, question);
     const more = await body?.(run, selection);
     const sent = call.fields === undefined && body === undefined ? undefined : { ...more, ...values };
-    const input = { id: selection.found.id, body: sent, query: query?.(selection) ?? {} };
+    const input = { id: selection.found.id, body: sent, query: (await query?.(selection, run)) ?? {} };
     const sending = callOperation(client, operation, input);
     const response = (await sending.catch((error: unknown) => {
       const argument = target?.argument?.[0];
