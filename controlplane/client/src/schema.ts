@@ -3406,6 +3406,11 @@ export interface components {
                  * @description Until the gateway uses the present token; null: no expiry, or no token.
                  */
                 expiresAt: string | null;
+                /**
+                 * Format: date-time
+                 * @description When a person connected it last; null: nobody has, or its kind needs none.
+                 */
+                connectedAt: string | null;
                 failure: {
                     reason: string;
                     /** @description Error code of the token endpoint. */
@@ -3531,6 +3536,11 @@ export interface components {
                      * @description Until the gateway uses the present token; null: no expiry, or no token.
                      */
                     expiresAt: string | null;
+                    /**
+                     * Format: date-time
+                     * @description When a person connected it last; null: nobody has, or its kind needs none.
+                     */
+                    connectedAt: string | null;
                     failure: {
                         reason: string;
                         /** @description Error code of the token endpoint. */
@@ -4404,7 +4414,7 @@ export interface components {
         AttentionReply: {
             attention: {
                 /** @enum {string} */
-                kind: "sensitive_call" | "circuit_open" | "budget" | "needs_credentials" | "webhook_failing" | "key_expiring" | "key_unused" | "no_budget";
+                kind: "sensitive_call" | "circuit_open" | "budget" | "reconnect_needed" | "needs_credentials" | "webhook_failing" | "key_expiring" | "key_unused" | "no_budget";
                 total: number;
                 /** @description The five most urgent items. */
                 things: {
@@ -4986,6 +4996,20 @@ export interface components {
             code?: string;
             iss?: string;
             error?: string;
+        };
+        ConnectionReply: {
+            /** @constant */
+            ok: true;
+            /**
+             * Format: uuid
+             * @description The connected account; null: a shared credential was connected.
+             */
+            accountId: string | null;
+            /**
+             * Format: uuid
+             * @description The connected shared credential.
+             */
+            credentialId: string | null;
         };
         CreatedItems: {
             items: {
@@ -5943,6 +5967,11 @@ export interface components {
                      * @description Until the gateway uses the present token; null: no expiry, or no token.
                      */
                     expiresAt: string | null;
+                    /**
+                     * Format: date-time
+                     * @description When a person connected it last; null: nobody has, or its kind needs none.
+                     */
+                    connectedAt: string | null;
                     failure: {
                         reason: string;
                         /** @description Error code of the token endpoint. */
@@ -7386,6 +7415,11 @@ export interface components {
                  * @description Until the gateway uses the present token; null: no expiry, or no token.
                  */
                 expiresAt: string | null;
+                /**
+                 * Format: date-time
+                 * @description When a person connected it last; null: nobody has, or its kind needs none.
+                 */
+                connectedAt: string | null;
                 failure: {
                     reason: string;
                     /** @description Error code of the token endpoint. */
@@ -8086,6 +8120,7 @@ export type CompareReply = components['schemas']['CompareReply'];
 export type ComparedAgent = components['schemas']['ComparedAgent'];
 export type ConnectReply = components['schemas']['ConnectReply'];
 export type ConnectionInput = components['schemas']['ConnectionInput'];
+export type ConnectionReply = components['schemas']['ConnectionReply'];
 export type CreatedItems = components['schemas']['CreatedItems'];
 export type CredentialAcceptedData = components['schemas']['CredentialAcceptedData'];
 export type CredentialAcceptedEvent = components['schemas']['CredentialAcceptedEvent'];
@@ -9918,7 +9953,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Ok"];
+                    "application/json": components["schemas"]["ConnectionReply"];
                 };
             };
             400: components["responses"]["BadRequest"];
