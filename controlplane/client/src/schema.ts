@@ -1185,6 +1185,70 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/issuer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the issuer of the organization, and what to enter at providers
+         * @description Role: viewer or higher.
+         */
+        get: operations["getIssuer"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Choose whether a person activates new keys
+         * @description Role: admin or owner.
+         */
+        patch: operations["updateIssuer"];
+        trace?: never;
+    };
+    "/v1/issuer/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Publish the next key
+         * @description Role: admin or owner.
+         */
+        post: operations["createIssuerKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/issuer/keys/{id}/activate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign with the next key, which a person has uploaded
+         * @description Role: admin or owner.
+         */
+        post: operations["activateIssuerKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/limits/replay": {
         parameters: {
             query?: never;
@@ -1488,6 +1552,66 @@ export interface paths {
          */
         post: operations["restoreOrganization"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/personal-agents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the projects that allow an agent of your own, and your agents
+         * @description Role: member or higher.
+         */
+        get: operations["listPersonalAgents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/personal-agents/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a gateway token of your own agent, and the agent where there is none
+         * @description Role: member or higher.
+         */
+        post: operations["createPersonalAgentKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/personal-agents/keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke a gateway token of your own agent
+         * @description Role: member or higher.
+         */
+        delete: operations["revokePersonalAgentKey"];
         options?: never;
         head?: never;
         patch?: never;
@@ -3743,6 +3867,11 @@ export interface components {
             tpmLimit: number | null;
             /** Format: uuid */
             projectId: string;
+            /**
+             * Format: uuid
+             * @description The member whose personal agent this is; null: an agent of the organization.
+             */
+            ownerUserId: string | null;
             description: string;
             usageThresholds: number[];
             /** @description By provider slug; a provider that is not listed is not allowed. Null: all calls are allowed. */
@@ -3870,6 +3999,11 @@ export interface components {
             /** Format: uuid */
             projectId: string;
             projectName: string;
+            /**
+             * Format: uuid
+             * @description The member whose personal agent this is; null: an agent of the organization.
+             */
+            ownerUserId: string | null;
             budgetCentsMonthly: number | null;
             rpmLimit: number;
             rpdLimit: number;
@@ -3999,6 +4133,11 @@ export interface components {
                 budgetCentsMonthly: number | null;
                 rpmLimit: number;
                 rpdLimit: number;
+                /**
+                 * Format: uuid
+                 * @description The member whose personal agent this is; null: an agent of the organization.
+                 */
+                ownerUserId: string | null;
                 /** Format: date-time */
                 createdAt: string;
             }[];
@@ -5686,6 +5825,56 @@ export interface components {
             /** @description The invitation link, if mails are stored as files on the server; otherwise null, because only the mail contains the link. */
             invitationUrl: string | null;
         };
+        IssuerPatch: {
+            manualRotation: boolean;
+        };
+        IssuerReply: {
+            issuer: {
+                /** @description `iss` of the tokens. */
+                url: string;
+                discoveryUrl: string;
+                jwksUrl: string;
+                jwks: {
+                    keys: {
+                        [key: string]: unknown;
+                    }[];
+                };
+                /** @description Whether providers can fetch the keys: an https URL with a public name. */
+                isPublic: boolean;
+                /** @description `sub` of the tokens of the agent; null without agentId. */
+                subject: string | null;
+                /** @description A new key signs only after a person has activated it. */
+                manualRotation: boolean;
+                keys: {
+                    /**
+                     * Format: uuid
+                     * @description `kid` of the key.
+                     */
+                    id: string;
+                    /** @enum {string} */
+                    state: "next" | "signing" | "former";
+                    /** Format: date-time */
+                    createdAt: string;
+                    /**
+                     * Format: date-time
+                     * @description Null: when a person activates it.
+                     */
+                    activeFrom: string | null;
+                }[];
+                setups: {
+                    providerSlug: string;
+                    /** @description `method` of the credentials. */
+                    method: string;
+                    label: string;
+                    /** @description `aud` of the tokens. <name> stands for a field of the account. */
+                    audience: string;
+                    /** @description Reference of the provider. */
+                    docs: string | null;
+                    /** @description What to enter at the provider, with the values of this issuer. */
+                    steps: string[];
+                }[];
+            };
+        };
         LimitReplayInput: {
             agentIds: string[];
             /**
@@ -6560,6 +6749,57 @@ export interface components {
                 accounts: number;
             };
         };
+        PersonalAgentList: {
+            personalAgents: components["schemas"]["PersonalAgentProject"][];
+            total: number;
+            limit: number;
+            offset: number;
+        };
+        PersonalAgentProject: {
+            /** Format: uuid */
+            projectId: string;
+            projectName: string;
+            projectSlug: string;
+            /** @description The caller's agent in this project; null: the first key creates it. */
+            agent: {
+                /** Format: uuid */
+                id: string;
+                name: string;
+                slug: string;
+                /** @enum {string} */
+                status: "active" | "paused" | "revoked";
+            } | null;
+        };
+        PersonalKeyInput: {
+            /** Format: uuid */
+            projectId: string;
+            name: string;
+            /**
+             * @description How long the gateway token is valid, in seconds.
+             * @default 43200
+             */
+            lifetimeSeconds?: number;
+        };
+        PersonalKeyReply: {
+            agent: {
+                /** Format: uuid */
+                id: string;
+                name: string;
+                slug: string;
+                /** @enum {string} */
+                status: "active" | "paused" | "revoked";
+            };
+            key: {
+                /** Format: uuid */
+                id: string;
+                name: string;
+                keyPrefix: string;
+                /** Format: date-time */
+                expiresAt: string;
+            };
+            /** @description The gateway token. It is returned only once. */
+            secretKey: string;
+        };
         PollDeviceLoginInput: {
             deviceCode: string;
         };
@@ -6765,6 +7005,10 @@ export interface components {
                 /** @description Limits in audit mode: counted, and never reject. The answer names them in x-gateway-would-reject. For a budget, use mode: audit. */
                 auditLimits?: ("rpm" | "rpd" | "tpm")[];
             } | null;
+            /** @description Whether members may have an agent of their own here, with accounts that use these shared credentials, one per provider. Null: they may not; personal agents of the project end. */
+            personalAgents?: {
+                credentialIds: string[];
+            } | null;
         };
         ProjectReply: {
             project: components["schemas"]["ProjectWithBudgets"];
@@ -6796,6 +7040,10 @@ export interface components {
                 budgets?: components["schemas"]["BudgetRowInput"][];
                 /** @description Limits in audit mode: counted, and never reject. The answer names them in x-gateway-would-reject. For a budget, use mode: audit. */
                 auditLimits?: ("rpm" | "rpd" | "tpm")[];
+            } | null;
+            /** @description Whether members may have an agent of their own here, with accounts that use these shared credentials, one per provider. Null: they may not; personal agents of the project end. */
+            personalAgents: {
+                credentialIds: string[];
             } | null;
         };
         ProviderBreakdown: {
@@ -7644,6 +7892,11 @@ export interface components {
         TestInput: {
             providerSlug: string;
             credentials: components["schemas"]["CredentialsInput"];
+            /**
+             * Format: uuid
+             * @description For methods without a secret: the agent that the token names.
+             */
+            agentId?: string;
         };
         TestReply: {
             /** @description Whether the provider accepts the credential. */
@@ -8171,6 +8424,8 @@ export type GetStatusReply = components['schemas']['GetStatusReply'];
 export type InvitationDetails = components['schemas']['InvitationDetails'];
 export type InviteInput = components['schemas']['InviteInput'];
 export type InvitedReply = components['schemas']['InvitedReply'];
+export type IssuerPatch = components['schemas']['IssuerPatch'];
+export type IssuerReply = components['schemas']['IssuerReply'];
 export type LimitReplayInput = components['schemas']['LimitReplayInput'];
 export type LimitReplayReply = components['schemas']['LimitReplayReply'];
 export type LimitWouldRejectData = components['schemas']['LimitWouldRejectData'];
@@ -8207,6 +8462,10 @@ export type OrganizationSettings = components['schemas']['OrganizationSettings']
 export type OrganizationWithRole = components['schemas']['OrganizationWithRole'];
 export type OverrideCircuitInput = components['schemas']['OverrideCircuitInput'];
 export type OverrideCircuitReply = components['schemas']['OverrideCircuitReply'];
+export type PersonalAgentList = components['schemas']['PersonalAgentList'];
+export type PersonalAgentProject = components['schemas']['PersonalAgentProject'];
+export type PersonalKeyInput = components['schemas']['PersonalKeyInput'];
+export type PersonalKeyReply = components['schemas']['PersonalKeyReply'];
 export type PollDeviceLoginInput = components['schemas']['PollDeviceLoginInput'];
 export type Preference = components['schemas']['Preference'];
 export type PreferenceInput = components['schemas']['PreferenceInput'];
@@ -10640,6 +10899,130 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getIssuer: {
+        parameters: {
+            query?: {
+                /** @description Fills the instructions with its subject. */
+                agentId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Get the issuer of the organization, and what to enter at providers */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssuerReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateIssuer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IssuerPatch"];
+            };
+        };
+        responses: {
+            /** @description Choose whether a person activates new keys */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssuerReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createIssuerKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Publish the next key */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssuerReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    activateIssuerKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Sign with the next key, which a person has uploaded */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssuerReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     replayLimits: {
         parameters: {
             query?: never;
@@ -11367,6 +11750,99 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listPersonalAgents: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List the projects that allow an agent of your own, and your agents */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PersonalAgentList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createPersonalAgentKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same call with the same key again gets the first answer again, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PersonalKeyInput"];
+            };
+        };
+        responses: {
+            /** @description Create a gateway token of your own agent, and the agent where there is none */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PersonalKeyReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    revokePersonalAgentKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Revoke a gateway token of your own agent */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deleted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };

@@ -59,9 +59,9 @@ export class CredentialTester implements UsageObserver {
     readonly minting: Pick<MintService, 'exchange' | 'replaceRejected'>,
   ) {}
 
-  /** Tests credentials without recording the outcome. */
-  probe(orgId: string, provider: Provider, credentials: Credentials): Promise<TestResult> {
-    return this.#probeWithSlot(orgId, provider, credentials);
+  /** Tests credentials of an agent, or shared ones (null), without recording the outcome. */
+  probe(orgId: string, provider: Provider, credentials: Credentials, agentId: string | null): Promise<TestResult> {
+    return this.#probeWithSlot(orgId, provider, credentials, agentId);
   }
 
   /** Why a test did not succeed, for people; null: it did. */
@@ -181,8 +181,8 @@ export class CredentialTester implements UsageObserver {
     const credentials = decryptCredentials(this.accounts.vault, this.log, orgId, sealed);
     if (credentials === null) return UNUSABLE_RESULT;
     const result = await this.#probeWithSlot(orgId, provider, credentials, sealed.agentId);
-    if (result.refused && !result.isTransient && (await this.#restoreFormer(orgId, provider, sealed)))
-      return { ...result, isRolledBack: true };
+    const isRejected = result.refused && !result.isTransient && result !== NOT_TESTED_WITHOUT_AGENT;
+    if (isRejected && (await this.#restoreFormer(orgId, provider, sealed))) return { ...result, isRolledBack: true };
     // Where no credential was minted, the state of the minting says why.
     if (result.status !== null) await this.#recordOutcome(orgId, sealed, result.refused);
     return result;
@@ -200,7 +200,7 @@ export class CredentialTester implements UsageObserver {
         : { kind: 'credential' as const, orgId, id: credentialId };
     const former = (await this.formerCredentials?.loadFormer(owner)) ?? null;
     if (former === null) return false;
-    const result = await this.#probeWithSlot(orgId, provider, former);
+    const result = await this.#probeWithSlot(orgId, provider, former, sealed.agentId);
     return toTestReply(result).ok && this.formerCredentials!.restore(owner, sealed.nonce);
   }
 

@@ -85,7 +85,7 @@ export class RotationService {
     const needed =
       action === 'cancel' ? ['testing'] : action === 'compromised' ? ['testing', 'retiring'] : ['retiring'];
     if (rotation === null || !needed.includes(rotation.state)) throw wrongState(action, rotation);
-    if (action === 'roll_back') await this.#assertFormerAccepted(owner, known.providerSlug, rotation);
+    if (action === 'roll_back') await this.#assertFormerAccepted(owner, known, rotation);
     await this.sql.begin(async (tx) => {
       const locked = await this.#lock(tx, owner, known);
       const row = await store.lockRotation(tx, rotation.id, rotation.state);
@@ -128,11 +128,11 @@ export class RotationService {
       const current = locked === null ? null : await store.lockRotation(tx, row.id, 'testing');
       return locked === null || current === null
         ? null
-        : { provider: locked.provider, credentials: this.#open(current) };
+        : { provider: locked.provider, agentId: locked.agentId, credentials: this.#open(current) };
     });
     if (target === null) return;
-    const { provider, credentials } = target;
-    const result = credentials === null ? null : await this.tests.probe(row.orgId, provider, credentials);
+    const { provider, agentId, credentials } = target;
+    const result = credentials === null ? null : await this.tests.probe(row.orgId, provider, credentials, agentId);
     const verdict = result === null ? 'refused' : judge(result);
     const outcome = {
       status: result?.status ?? null,
@@ -220,13 +220,17 @@ export class RotationService {
     return row?.state === 'retiring' && row.isOwnersPresent ? this.#open(row) : null;
   }
 
-  async #assertFormerAccepted(owner: store.RotationOwner, slug: string, row: store.RotationRow): Promise<void> {
+  async #assertFormerAccepted(
+    owner: store.RotationOwner,
+    { providerSlug, agentId }: { readonly providerSlug: string; readonly agentId: string | null },
+    row: store.RotationRow,
+  ): Promise<void> {
     const former = row.isOwnersPresent ? this.#open(row) : null;
     if (former === null) throw wrongState('roll_back', null);
     const provider = await this.sql.begin(
-      async (tx) => (await this.accounts.lockProvider(tx, owner.orgId, slug)).provider,
+      async (tx) => (await this.accounts.lockProvider(tx, owner.orgId, providerSlug)).provider,
     );
-    const result = await this.tests.probe(owner.orgId, provider, former);
+    const result = await this.tests.probe(owner.orgId, provider, former, agentId);
     const verdict = judge(result);
     if (verdict === 'accepted') return;
     const problem = this.tests.describe(result) ?? '';
