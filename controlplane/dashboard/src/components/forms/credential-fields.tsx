@@ -1,7 +1,14 @@
 /** Inputs for the credential fields of a provider, as the API describes them. */
-import { NativeSelect, PasswordInput, Textarea, TextInput } from '@mantine/core';
-import { RedirectUri } from './redirect-uri.js';
+import { NativeSelect, PasswordInput, type PasswordInputProps, TextInput } from '@mantine/core';
+import type { ComponentType } from 'react';
+import { lazyComponent } from '../layout/lazy-component-no-suspense-delay.js';
 import type { FormErrors } from './server-errors-at-form-fields.js';
+
+const PrivateKeyInput = lazyComponent(
+  async () => (await import('./private-key-input.js')).PrivateKeyInput as ComponentType<PasswordInputProps>,
+  null,
+);
+const RedirectUri = lazyComponent(async () => (await import('./redirect-uri.js')).RedirectUri, null);
 
 export interface CredentialField {
   readonly name: string;
@@ -126,7 +133,7 @@ const FieldInputs = ({ fields, values, onChange, errors }: FieldInputsProps) =>
         />
       );
     }
-    const Input = kind === 'private_key' ? Textarea : secret ? PasswordInput : TextInput;
+    const Input = kind === 'private_key' ? PrivateKeyInput : secret ? PasswordInput : TextInput;
     return (
       <Input
         key={name}

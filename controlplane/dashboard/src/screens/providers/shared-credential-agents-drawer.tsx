@@ -3,12 +3,12 @@ import { Anchor, Drawer, Group, Pagination, Skeleton, Stack, Text } from '@manti
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
-import { MintedCredential } from '../../components/credentials/minted-credential.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { showErrorToast, showToast } from '../../components/feedback/toast.js';
 import { AgentSelect } from '../../components/forms/agent-select.js';
 import { Form } from '../../components/forms/form-with-server-errors.js';
 import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
+import { lazyComponent } from '../../components/layout/lazy-component-no-suspense-delay.js';
 import { formatCount } from '../../format/format.js';
 import { useRemoveAccount } from '../../resources/provider-account-mutations.js';
 import {
@@ -17,6 +17,11 @@ import {
   useSharedCredential,
 } from '../../resources/shared-credential-hooks.js';
 import { useAccountList, useProviderName } from './use-account-list.js';
+
+const MintedCredential = lazyComponent(
+  async () => (await import('../../components/credentials/minted-credential.js')).MintedCredential,
+  <Skeleton h={200} />,
+);
 
 const PAGE_SIZE = 20;
 const LABELS = { agent: 'Agent', agentId: 'Agent', credentialId: 'Agent' };

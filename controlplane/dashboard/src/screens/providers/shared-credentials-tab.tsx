@@ -23,11 +23,15 @@ import {
 } from '../../resources/shared-credential-hooks.js';
 import { RenameSharedCredentialDialog } from './rename-shared-credential-dialog.js';
 import { RotateSharedCredentialDialog } from './rotate-shared-credential-dialog.js';
-import { SharedCredentialDrawer } from './shared-credential-agents-drawer.js';
 import { useProviderName } from './use-account-list.js';
 
 const NewSharedCredentialDialog = lazyComponent(
   async () => (await import('./new-shared-credential-dialog.js')).NewSharedCredentialDialog,
+  null,
+);
+
+const SharedCredentialDrawer = lazyComponent(
+  async () => (await import('./shared-credential-agents-drawer.js')).SharedCredentialDrawer,
   null,
 );
 
@@ -135,7 +139,7 @@ export function SharedCredentialsTab({ page, onPage, opened, onOpen }: SharedCre
           },
         ]}
       />
-      <SharedCredentialDrawer key={opened} id={opened} onClose={() => onOpen('')} />
+      {opened !== '' && <SharedCredentialDrawer key={opened} id={opened} onClose={() => onOpen('')} />}
       {adding && (
         <NewSharedCredentialDialog
           onClose={() => setAdding(false)}

@@ -9,13 +9,18 @@ import { type ReactNode, useState } from 'react';
 import { api } from '../../api/api-client.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { useFocusOnAppear } from '../../components/focus/use-focus-on-appear.js';
+import { lazyComponent } from '../../components/layout/lazy-component-no-suspense-delay.js';
 import { PageHeader } from '../../components/layout/page-header.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
 import { useAgentAccounts, useAgentKeys } from '../../resources/agent-account-and-key-hooks.js';
 import { CreateAgentStep } from './create-agent-step.js';
-import { FirstCallStep } from './first-call-step.js';
 import { GatewayTokenStep } from './gateway-token-step.js';
 import { ProviderCredentialStep } from './provider-credential-step.js';
+
+const FirstCallStep = lazyComponent(
+  async () => (await import('./first-call-step.js')).FirstCallStep,
+  <Skeleton h={320} />,
+);
 
 const DEFAULTS = { agent: '', step: 0 };
 const STEP_TITLES = ['Create an agent', 'Add a provider credential', 'Create a gateway token', 'Make the first call'];
