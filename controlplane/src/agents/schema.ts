@@ -48,7 +48,7 @@ const summaryFields = {
   ...pickLimitsShownInLists(limitFields),
 };
 
-export const OwnerUserId = Type.Unsafe<string | null>({
+const OwnerUserId = Type.Unsafe<string | null>({
   type: ['string', 'null'],
   format: 'uuid',
   description: 'The member whose personal agent this is; null: an agent of the organization.',

@@ -5,7 +5,7 @@ import { Body, Name, Timestamp, Uuid } from '../http/schema.js';
 
 /** Seconds. */
 export const KEY_LIFETIME_DEFAULT_S = 43_200;
-export const KEY_LIFETIME_MAX_S = 2_592_000;
+const KEY_LIFETIME_MAX_S = 2_592_000;
 
 const PersonalAgentFields = Type.Object({
   id: Uuid,

@@ -4,7 +4,7 @@ import { CliError, EXIT_CODES, usage } from '../terminal/cli-error.js';
 import { fetchAllRows, type RowOf } from './call-api-operation.js';
 import { isUuid } from './find-by-name.js';
 
-export type PersonalAgentProject = RowOf<'GET /v1/personal-agents', 'personalAgents'>;
+type PersonalAgentProject = RowOf<'GET /v1/personal-agents', 'personalAgents'>;
 
 export const listPersonalAgents = async (run: Invocation): Promise<readonly PersonalAgentProject[]> =>
   fetchAllRows(await run.getClient(), 'GET /v1/personal-agents', 'personalAgents');
