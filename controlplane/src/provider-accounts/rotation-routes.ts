@@ -33,7 +33,7 @@ export function rotationRoutes(
     },
     async ({ actor, params, body }) => {
       await rotations.act(actor, { kind: 'account', orgId: actor.orgId, id: params.id }, body.action);
-      return { account: await accounts.get(actor, params.id) };
+      return { account: await accounts.show(actor, params.id) };
     },
   );
   app.post(

@@ -116,7 +116,7 @@ export function accountRoutes(app: App, { accounts, tests, calls, tools, rotatio
     async ({ actor, params, body }) => {
       const replace = (compromised: boolean) => accounts.rotate(actor, params.id, body.credentials, compromised);
       await rotateBy(rotations, actor, { kind: 'account', id: params.id }, body, replace);
-      return { account: await accounts.get(actor, params.id) };
+      return { account: await accounts.show(actor, params.id) };
     },
   );
   app.post(

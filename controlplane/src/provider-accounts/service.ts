@@ -59,6 +59,13 @@ export class ProviderAccountService {
     return { ...present(row), agentName: row.agentName };
   }
 
+  /** The account without what lists add. */
+  async show(actor: Actor, id: string): Promise<Account> {
+    const row = await store.loadAccount(this.sql, actor.orgId, id);
+    if (row === null) throw new NotFound('account');
+    return present(row);
+  }
+
   /** Throws {@link Conflict} when the agent already has an account with the provider. */
   async create(actor: Actor, input: AccountInput): Promise<Account> {
     const { orgId } = actor;

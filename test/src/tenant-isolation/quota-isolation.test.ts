@@ -19,7 +19,10 @@ interface Column {
   readonly type: string;
 }
 
-/** Columns of unique indexes on tables of which an organization has many rows, each with an id. Alerts: one per rule. */
+/**
+ * Columns of unique indexes on tables of which an organization has many rows, each with an id. Alerts: one per rule.
+ * Rotations: one per credential.
+ */
 const listUniqueColumns = (): Promise<Column[]> => plane().database.sql<Column[]>`
   select distinct c.relname as table, a.attname as name, format_type(a.atttypid, null) as type
     from pg_class c join pg_index i on i.indrelid = c.oid and i.indisunique
@@ -30,7 +33,7 @@ const listUniqueColumns = (): Promise<Column[]> => plane().database.sql<Column[]
      and not exists (select from pg_constraint f where f.conrelid = c.oid and f.contype = 'f' and 1 = any(f.conkey))
      and not exists (select from pg_index u join pg_attribute o on o.attrelid = c.oid and o.attnum = u.indkey[0]
                       where u.indrelid = c.oid and u.indisunique and u.indnkeyatts = 1 and o.attname = 'org_id')
-     and c.relname not in ('events', 'webhook_deliveries', 'audit_entries', 'sessions', 'alerts')
+     and c.relname not in ('events', 'webhook_deliveries', 'audit_entries', 'sessions', 'alerts', 'credential_rotations')
      and a.attname not like '%\\_id' and a.atttypid in ('uuid'::regtype, 'text'::regtype, 'bytea'::regtype)`;
 
 const NEW_VALUE_SQL: Readonly<Record<string, string>> = {

@@ -35,6 +35,13 @@ beforeAll(async () => {
   // Evaluations change these rows in the background: none is due during the test.
   await plane().database.sql`
     update alert_rules set evaluated_at = now() + interval '1 day', revision = revision + 1`;
+  // So do tests of next credentials: each has run once, and the next one is not due.
+  await waitUntil('next credentials are tested', async () => {
+    const [open] = await plane().database.sql<{ n: number }[]>`
+      select count(*) as n from credential_rotations where state = 'testing' and problem is null`;
+    return open!.n === 0;
+  });
+  await plane().database.sql`update credential_rotations set next_test_at = now() + interval '1 day'`;
   await reportUsage(otherTenant);
   await waitForDeliveries();
   const rows = await readAllRows(plane().database.sql);
