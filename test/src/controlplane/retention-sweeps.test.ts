@@ -263,9 +263,12 @@ const SWEEP_CASES: Readonly<Record<string, SweepCase>> = {
   'issuer/issuer-key-store.ts issuer_keys': {
     // A key goes a day after its successor began to sign.
     async sweep(sql) {
-      await sql`
+      await sql.begin(async (tx) => {
+        await tx`set local session_replication_role = replica`;
+        await tx`
         insert into issuer_keys (id, org_id, public_jwk, key_id, nonce, ciphertext, active_from)
         select gen_random_uuid(), org_id, '{}', 'k', '', '', active_from + interval '1 millisecond' from issuer_keys`;
+      });
       await pruneKeys(sql);
     },
     column: 'active_from',
