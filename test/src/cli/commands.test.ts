@@ -197,6 +197,7 @@ test('every command, in an order in which each finds what it needs', async () =>
   await walk('PATCH /v1/trust-rules/{id}', ['trust-rules', 'set', rule.json.rule.id, '--once', 'no']);
   await walk('DELETE /v1/trust-rules/{id}', ['trust-rules', 'rm', 'pods', '--yes']);
   await walk('GET /v1/issuer', ['issuer', 'show', ...A, '--provider', 'bedrock']);
+  await walk('GET /v1/issuer', ['issuer', 'jwks']);
   await walk('PATCH /v1/issuer', ['issuer', 'set', '--manual-rotation', 'yes']);
   const published = await walk('POST /v1/issuer/keys', ['issuer', 'new-key']);
   await walk('POST /v1/issuer/keys/{id}/activate', ['issuer', 'activate', published.json.issuer.keys[0].id, '--yes']);

@@ -22,6 +22,7 @@ import { deleteOldAbuseCounts } from '@acg/controlplane/detectors/abuse-event-de
 import { pruneQueuedEvents } from '@acg/controlplane/event-mail/store';
 import { deleteOldEvents } from '@acg/controlplane/events/event-retention';
 import { pruneStoredResponses } from '@acg/controlplane/idempotency/stored-responses';
+import { pruneKeys } from '@acg/controlplane/issuer/issuer-key-store';
 import { UsageRetention } from '@acg/controlplane/ledger/usage-retention';
 import { pruneInvitations } from '@acg/controlplane/members/store';
 import { pruneDeletions } from '@acg/controlplane/orgs/deletion-store';
@@ -258,6 +259,21 @@ const SWEEP_CASES: Readonly<Record<string, SweepCase>> = {
       ...{ state_hash: bytes(), org_id: uuid(), user_id: uuid(), browser_hash: bytes() },
       ...{ code_verifier: 'v', redirect_uri: 'u' },
     }),
+  },
+  'issuer/issuer-key-store.ts issuer_keys': {
+    // A key goes a day after its successor began to sign.
+    async sweep(sql) {
+      await sql.begin(async (tx) => {
+        await tx`set local session_replication_role = replica`;
+        await tx`
+        insert into issuer_keys (id, org_id, public_jwk, key_id, nonce, ciphertext, active_from)
+        select gen_random_uuid(), org_id, '{}', 'k', '', '', active_from + interval '1 millisecond' from issuer_keys`;
+      });
+      await pruneKeys(sql);
+    },
+    column: 'active_from',
+    keptMs: DAY_MS,
+    row: () => ({ id: uuid(), org_id: uuid(), public_jwk: '{}', key_id: 'k', nonce: bytes(), ciphertext: bytes() }),
   },
   'trust-rules/store.ts trust_rule_keys': {
     sweep: pruneRuleKeys,
