@@ -4452,11 +4452,6 @@ export interface components {
             /** Format: date-time */
             expiresAt: string | null;
             /**
-             * Format: date-time
-             * @description Null in lists, which leave revoked keys out.
-             */
-            revokedAt: string | null;
-            /**
              * Format: uuid
              * @description The user that created it; null: unknown.
              */
@@ -4476,6 +4471,49 @@ export interface components {
             };
             /** @description The gateway token. It is returned only once. */
             secretKey: string;
+        };
+        ApiKeyDetails: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** @description The first characters of the token, to recognize it. */
+            keyPrefix: string;
+            /** @enum {string} */
+            scope: "agent" | "project" | "org";
+            /** Format: date-time */
+            createdAt: string;
+            /** @enum {string} */
+            status: "active" | "expired" | "revoked";
+            /**
+             * Format: uuid
+             * @description Null unless the scope is agent.
+             */
+            agentId: string | null;
+            agentName: string | null;
+            /**
+             * Format: uuid
+             * @description Null when the scope is org.
+             */
+            projectId: string | null;
+            /**
+             * Format: uuid
+             * @description Id of the key that replaces this one, which expires at expiresAt.
+             */
+            replacedBy: string | null;
+            /** Format: date-time */
+            lastUsedAt: string | null;
+            /** Format: date-time */
+            expiresAt: string | null;
+            /**
+             * Format: uuid
+             * @description The user that created it; null: unknown.
+             */
+            createdBy: string | null;
+            /** Format: date-time */
+            revokedAt: string | null;
+        };
+        ApiKeyDetailsReply: {
+            key: components["schemas"]["ApiKeyDetails"];
         };
         ApiKeyInput: {
             name: string;
@@ -8337,6 +8375,8 @@ export type AlertRulePatch = components['schemas']['AlertRulePatch'];
 export type AlertRuleReply = components['schemas']['AlertRuleReply'];
 export type ApiKey = components['schemas']['ApiKey'];
 export type ApiKeyCreatedReply = components['schemas']['ApiKeyCreatedReply'];
+export type ApiKeyDetails = components['schemas']['ApiKeyDetails'];
+export type ApiKeyDetailsReply = components['schemas']['ApiKeyDetailsReply'];
 export type ApiKeyInput = components['schemas']['ApiKeyInput'];
 export type ApiKeyList = components['schemas']['ApiKeyList'];
 export type ApiKeyPatch = components['schemas']['ApiKeyPatch'];
@@ -9168,7 +9208,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ApiKeyReply"];
+                    "application/json": components["schemas"]["ApiKeyDetailsReply"];
                 };
             };
             400: components["responses"]["BadRequest"];

@@ -5,6 +5,7 @@ import { IdParams } from '../http/schema.js';
 import { parseOptionalTimestamp } from '../http/timestamp-params.js';
 import {
   ApiKeyCreatedReply,
+  ApiKeyDetailsReply,
   ApiKeyInput,
   ApiKeyList,
   ApiKeyPatch,
@@ -69,7 +70,7 @@ export function apiKeyRoutes(app: App, keys: ApiKeyService): void {
       schema: {
         ...operation('API keys', 'getApiKey', 'Get an API key, also a revoked one'),
         params: IdParams,
-        response: { 200: ApiKeyReply },
+        response: { 200: ApiKeyDetailsReply },
       },
     },
     async ({ actor, params }) => ({ key: await keys.get(actor, params.id) }),

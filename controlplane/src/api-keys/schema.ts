@@ -34,13 +34,13 @@ export const ApiKey = Type.Object({
   replacedBy: nullableId('Id of the key that replaces this one, which expires at expiresAt.'),
   lastUsedAt: NullableTimestamp,
   expiresAt: NullableTimestamp,
-  revokedAt: Type.Unsafe<string | null>({
-    ...NullableTimestamp,
-    description: 'Null in lists, which leave revoked keys out.',
-  }),
   createdBy: nullableId('The user that created it; null: unknown.'),
 });
 export type ApiKey = Static<typeof ApiKey>;
+
+/** A key that was asked for by its id, also a revoked one. */
+export const ApiKeyDetails = Type.Object({ ...ApiKey.properties, revokedAt: NullableTimestamp });
+export type ApiKeyDetails = Static<typeof ApiKeyDetails>;
 
 export const ApiKeyInput = Body({
   name: Name,
@@ -98,6 +98,7 @@ export const ApiKeyQuery = Type.Object({
 const SecretKey = Type.String({ description: 'The gateway token. It is returned only once.' });
 export const ApiKeyCreatedReply = Type.Object({ key: ApiKeyCreated, secretKey: SecretKey });
 export const ApiKeyReply = Type.Object({ key: ApiKey });
+export const ApiKeyDetailsReply = Type.Object({ key: ApiKeyDetails });
 export const RotationReply = Type.Object({ key: ApiKey, secretKey: SecretKey, previous: ApiKey });
 export const ApiKeyList = Type.Object({ keys: Type.Array(ApiKey), ...PageReply });
 export const ApiKeyRevoked = Type.Object({ revoked: Type.Literal(true) });
@@ -125,7 +126,6 @@ export const EXAMPLES = {
     replacedBy: EXAMPLE_IDS.key,
     lastUsedAt: EXAMPLE_TIMES.used,
     expiresAt: '2026-01-13T09:30:00.000Z',
-    revokedAt: null,
     createdBy: EXAMPLE_IDS.user,
   },
   revokedAt: null,

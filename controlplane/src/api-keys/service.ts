@@ -11,7 +11,7 @@ import { LATEST_TIMESTAMP_MS, parseExpiry } from '../http/timestamp-params.js';
 import { lockProjectAgainstDeletion } from '../projects/store.js';
 import { publishInvalidations } from '../watch/publish-invalidations.js';
 import { createGatewayToken } from './create-gateway-token.js';
-import type { ApiKey, ApiKeyInput, ApiKeyPatch, KeyScope, RotationInput } from './schema.js';
+import type { ApiKey, ApiKeyDetails, ApiKeyInput, ApiKeyPatch, KeyScope, RotationInput } from './schema.js';
 import * as store from './store.js';
 
 const ROTATION_GRACE_DEFAULT_S = 86_400;
@@ -43,10 +43,10 @@ export class ApiKeyService {
   }
 
   /** Also a revoked key, because its calls stay in reports. Throws {@link NotFound}. */
-  async get(actor: Actor, id: string): Promise<ApiKey> {
+  async get(actor: Actor, id: string): Promise<ApiKeyDetails> {
     const row = await store.loadKeyEvenRevoked(this.sql, actor.orgId, id);
     if (row === null) throw new NotFound('API key');
-    return present(row);
+    return { ...present(row), revokedAt: row.revokedAt?.toISOString() ?? null };
   }
 
   /** Returns the complete token, which is not stored and cannot be shown again. */
@@ -214,10 +214,9 @@ function auditChanges(before: store.ApiKeyRow, after: store.ApiKeyRow): AuditCha
   return Object.fromEntries(fields.map((field) => [field, [oldFields[field], newFields[field]] as const]));
 }
 
-const present = (row: store.ApiKeyRow): ApiKey => ({
+const present = ({ revokedAt: _revokedAt, ...row }: store.ApiKeyRow): ApiKey => ({
   ...row,
   lastUsedAt: row.lastUsedAt?.toISOString() ?? null,
   expiresAt: row.expiresAt?.toISOString() ?? null,
-  revokedAt: row.revokedAt?.toISOString() ?? null,
   createdAt: row.createdAt.toISOString(),
 });

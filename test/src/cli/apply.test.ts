@@ -215,7 +215,8 @@ projects:
     budgets: [{ window: 'month', cents: 250_000, mode: 'soft' }],
     agentDefaults: null,
   });
-  expect(exported.projects[0].personalAgents).toEqual({ sharedCredentials: ['Team key'] });
+  const project = exported.projects.find(({ name }: { name: string }) => name === 'Default');
+  expect(project.personalAgents).toEqual({ sharedCredentials: ['Team key'] });
   expect(JSON.stringify(exported)).not.toContain(agent.name);
   expect(exported.sharedCredentials).toEqual([
     { name: 'Team key', provider: 'openai', credentials: { apiKey: { env: 'TEAM_KEY_OPENAI_API_KEY' } } },

@@ -321,6 +321,7 @@ test('every command, in an order in which each finds what it needs', async () =>
   walked.add('completion');
   expect((await acg.runOk(['completion', 'bash'])).stdout).toContain('complete -- ');
 
+  await walk('GET /v1/api-keys/{id}', ['keys', 'show', rotated.json.key.id]);
   await walk('DELETE /v1/api-keys/{id}', ['keys', 'revoke', rotated.json.key.id, '--yes']);
   await walk('DELETE /v1/providers/accounts/{id}', ['accounts', 'rm', 'openai', ...A, '--yes']);
   await walk('PATCH /v1/agents/{id}/status', ['agents', 'revoke', agentId, '--yes']);

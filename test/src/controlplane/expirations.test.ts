@@ -250,6 +250,7 @@ const EXPIRATIONS: Readonly<Record<string, ExpirationCase>> = {
 
 /** Expiries that other files test, and columns that record progress. */
 const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
+  'alert_rules.silenced_until': 'alert-rules.test.ts: a silence holds the event back until its end',
   'minted_credentials.expires_at': 'connections.test.ts: a revoked grant',
   'minted_credentials.lease_until': 'connections.test.ts: a control plane that dies during a strict refresh',
   'oauth_connects.expires_at':
@@ -266,6 +267,7 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
     'data-plane-identities.test.ts: after a rotation both tokens are accepted, after the next one only the newer two',
   'usage_daily_progress.rolled_until': 'progress',
   'usage_hourly_progress.rolled_until': 'progress',
+  'usage_tags_progress.rolled_until': 'progress',
 };
 
 async function isTokenResolved(token: string): Promise<boolean> {

@@ -42,7 +42,7 @@ export function KeyPage() {
   );
 }
 
-function KeyDetails({ apiKey }: { readonly apiKey: Key }) {
+function KeyDetails({ apiKey }: { readonly apiKey: Awaited<ReturnType<typeof fetchKey>> }) {
   const keyDialogs = useKeyDialogs();
   const projects = useProjects();
   const mayReadAudit = useMissingRoleReason('admin') === null;
