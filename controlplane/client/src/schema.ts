@@ -3869,9 +3869,9 @@ export interface components {
             projectId: string;
             /**
              * Format: uuid
-             * @description The member whose personal agent this is; null: an agent of the organization.
+             * @description The member whose personal agent this is; absent: an agent of the organization.
              */
-            ownerUserId: string | null;
+            ownerUserId?: string;
             description: string;
             usageThresholds: number[];
             /** @description By provider slug; a provider that is not listed is not allowed. Null: all calls are allowed. */
@@ -4135,9 +4135,9 @@ export interface components {
                 rpdLimit: number;
                 /**
                  * Format: uuid
-                 * @description The member whose personal agent this is; null: an agent of the organization.
+                 * @description The member whose personal agent this is; absent: an agent of the organization.
                  */
-                ownerUserId: string | null;
+                ownerUserId?: string;
                 /** Format: date-time */
                 createdAt: string;
             }[];

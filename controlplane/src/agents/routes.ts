@@ -114,6 +114,6 @@ const presentCreated = (agent: Omit<Agent, 'budgets'>) => ({
 
 const presentSummary = (agent: Omit<Agent, 'budgets'>) => ({
   ...presentCreated(agent),
-  ownerUserId: agent.ownerUserId,
+  ...(agent.ownerUserId === undefined ? {} : { ownerUserId: agent.ownerUserId }),
   createdAt: agent.createdAt,
 });

@@ -48,11 +48,13 @@ const summaryFields = {
   ...pickLimitsShownInLists(limitFields),
 };
 
-const OwnerUserId = Type.Unsafe<string | null>({
-  type: ['string', 'null'],
-  format: 'uuid',
-  description: 'The member whose personal agent this is; null: an agent of the organization.',
-});
+const OwnerUserId = Type.Optional(
+  Type.Unsafe<string>({
+    type: 'string',
+    format: 'uuid',
+    description: 'The member whose personal agent this is; absent: an agent of the organization.',
+  }),
+);
 
 /** An agent in lists. */
 const AgentSummary = Type.Object({ ...summaryFields, ownerUserId: OwnerUserId, createdAt: Timestamp });
@@ -115,7 +117,7 @@ export const EXAMPLES = {
   'Agent.id': EXAMPLE_IDS.agent,
   'agent.id': EXAMPLE_IDS.agent,
   'agents.id': EXAMPLE_IDS.agent,
-  ownerUserId: null,
+  ownerUserId: undefined,
   description: 'Answers tickets of the first level.',
   holdMaxOutputTokens: 4_096,
   policy: { openai: { calls: ['POST /v1/chat/completions'], models: { allow: ['gpt-5-mini'] } } },

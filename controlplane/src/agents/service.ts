@@ -202,8 +202,9 @@ const toEventData = (orgId: string, row: store.AgentRow) => ({
 });
 
 /** Returns the effective limits and the effective `onStoreLoss` (docs/contract.md#limits). */
-const presentSettings = ({ hasHardRow, ...row }: store.AgentRow): Omit<Agent, 'budgets'> => ({
+const presentSettings = ({ hasHardRow, ownerUserId, ...row }: store.AgentRow): Omit<Agent, 'budgets'> => ({
   ...row,
+  ...(ownerUserId === null ? {} : { ownerUserId }),
   ...effectiveLimits(row),
   onStoreLoss: effectiveOnStoreLoss(row, hasHardRow),
   usageThresholds: [...row.usageThresholds],

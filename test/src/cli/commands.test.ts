@@ -345,7 +345,9 @@ test('every command, in an order in which each finds what it needs', async () =>
   const inBrowser = ['accounts', 'credentials'].flatMap((group) => [`${group} connect`, `${group} disconnect`]);
   const byLogin = ['signup', 'login', 'members role', 'webhooks retry', 'sessions end', 'sessions confirm'];
   // Covered by mcp-config.test.ts: they need an MCP server.
-  const elsewhere = [...byLogin, ...inBrowser, 'mcp config', 'accounts tools'];
+  // Covered by two-version-rotation.test.ts: they need a rotation under way.
+  const inRotation = ['accounts rotation', 'credentials rotation'];
+  const elsewhere = [...byLogin, ...inBrowser, ...inRotation, 'mcp config', 'accounts tools'];
   expect([...walked, ...elsewhere].sort(), 'commands.test.ts: call walk(…) above for each missing command').toEqual(
     (await everyCommand()).sort(),
   );

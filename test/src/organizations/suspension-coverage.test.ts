@@ -32,6 +32,7 @@ const EXEMPT_TABLES: Readonly<Record<string, string>> = {
   oauth_connects: 'ends within ten minutes, in the browser of a member',
   oauth_grants: 'goes with its account or shared credential',
   credential_rotations: 'goes with its account or shared credential',
+  issuer_keys: 'sign tokens for accounts only, which are suspended',
   minted_credentials: 'goes with its account or shared credential',
   month_spend: LEDGER_REASON,
   organization_deletions: 'the record of what was deleted, which owners of that time read',

@@ -35,4 +35,9 @@ export function callStatus(
 }
 
 /** The handler may reject an empty call for missing fields. */
-export const AUTHORIZED_STATUSES: readonly number[] = [grpcStatus.OK, grpcStatus.INVALID_ARGUMENT];
+export const AUTHORIZED_STATUSES: readonly number[] = [
+  grpcStatus.OK,
+  grpcStatus.INVALID_ARGUMENT,
+  // A report of a data plane that has no open watch.
+  grpcStatus.FAILED_PRECONDITION,
+];

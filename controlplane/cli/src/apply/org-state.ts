@@ -28,7 +28,7 @@ export interface AgentState {
   readonly accounts: readonly AccountState[];
 }
 /** Agents of members are neither exported nor pruned: their owners create them, and the end of a membership ends them. */
-export const isPersonal = ({ fields }: Pick<AgentState, 'fields'>): boolean => fields.ownerUserId !== null;
+export const isPersonal = ({ fields }: Pick<AgentState, 'fields'>): boolean => fields.ownerUserId !== undefined;
 
 interface ProjectState {
   readonly id: string;

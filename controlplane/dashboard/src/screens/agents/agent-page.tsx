@@ -103,7 +103,7 @@ function AgentTabs({ agent }: { readonly agent: Agent }) {
         description={
           <Group component="span" gap="md">
             <AgentStatusBadge status={agent.status} />
-            {agent.ownerUserId !== null && <StatusBadge tone="neutral">Personal agent</StatusBadge>}
+            {agent.ownerUserId !== undefined && <StatusBadge tone="neutral">Personal agent</StatusBadge>}
             <ProjectName id={agent.projectId} />
             <InlineCopy value={agent.slug} what="slug" />
             <InlineCopy value={agent.id} what="agent id" />
