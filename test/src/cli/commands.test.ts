@@ -144,6 +144,10 @@ test('every command, in an order in which each finds what it needs', async () =>
   await walk('POST /v1/agents/{id}/call-check', check);
   await walk('POST /v1/providers/accounts/{id}/test', ['accounts', 'test', 'openai']);
   await walk('POST /v1/providers/accounts/{id}/rotate', ['accounts', 'rotate', 'openai', ...A, '--key-stdin'], KEY);
+  await acg.runOk(['accounts', 'rotate', 'openai', ...A, '--test-first', '--key-stdin'], KEY);
+  // Both while the next key is tested and while the former one retires.
+  const compromised = ['compromised', '--yes'];
+  await walk('POST /v1/providers/accounts/{id}/rotation', ['accounts', 'rotation', 'openai', ...compromised, ...A]);
   await walk('PATCH /v1/providers/accounts/{id}', ['accounts', 'set', 'openai', 'allow', ...A]);
   const opaque = await walk('PATCH /v1/providers/accounts/{id}', [
     'accounts',
@@ -161,6 +165,8 @@ test('every command, in an order in which each finds what it needs', async () =>
   const second = await walk('POST /v1/agents', ['agents', 'create', 'Second bot', '--project', 'default']);
   await walk('POST /v1/providers/accounts', ['credentials', 'attach', 'shared key', 'second-bot']);
   await walk('POST /v1/credentials/{id}/rotate', ['credentials', 'rotate', 'Shared key', '--key-stdin'], KEY);
+  await acg.runOk(['credentials', 'rotate', 'Shared key', '--test-first', '--key-stdin'], KEY);
+  await walk('POST /v1/credentials/{id}/rotation', ['credentials', 'rotation', 'Shared key', ...compromised]);
   await walk('POST /v1/credentials/{id}/test', ['credentials', 'test', 'Shared key']);
   await walk('PATCH /v1/credentials/{id}', ['credentials', 'rename', 'Shared key', 'One for all']);
   const account = ['accounts', 'rm', 'openai', '--agent', second.json.agent.id, '--yes'];
@@ -345,9 +351,7 @@ test('every command, in an order in which each finds what it needs', async () =>
   const inBrowser = ['accounts', 'credentials'].flatMap((group) => [`${group} connect`, `${group} disconnect`]);
   const byLogin = ['signup', 'login', 'members role', 'webhooks retry', 'sessions end', 'sessions confirm'];
   // Covered by mcp-config.test.ts: they need an MCP server.
-  // Covered by two-version-rotation.test.ts: they need a rotation under way.
-  const inRotation = ['accounts rotation', 'credentials rotation'];
-  const elsewhere = [...byLogin, ...inBrowser, ...inRotation, 'mcp config', 'accounts tools'];
+  const elsewhere = [...byLogin, ...inBrowser, 'mcp config', 'accounts tools'];
   expect([...walked, ...elsewhere].sort(), 'commands.test.ts: call walk(…) above for each missing command').toEqual(
     (await everyCommand()).sort(),
   );

@@ -23,9 +23,12 @@ export const PERSONAL_AGENT_EXAMPLES: Examples = {
     },
   },
   'POST /v1/personal-agents/keys': {
-    prepare: async (context) => ({
-      body: { projectId: await projectWithPersonalAgents(context), name: 'acg run on laptop', lifetimeSeconds: 3_600 },
-    }),
+    prepare: async (context) => {
+      const projectId = await projectWithPersonalAgents(context);
+      // The first token also creates the agent, with entries of its own in the audit trail.
+      await (context.caller ?? context.owner).call('POST', '/v1/personal-agents/keys', { projectId, name: 'First' });
+      return { body: { projectId, name: 'acg run on laptop', lifetimeSeconds: 3_600 } };
+    },
     success: 201,
   },
   'DELETE /v1/personal-agents/keys/:id': {

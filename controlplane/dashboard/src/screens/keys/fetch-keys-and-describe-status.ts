@@ -25,8 +25,7 @@ export function fetchKeys({ search, project, status, sort, order, page }: KeyFil
 
 export type Key = Awaited<ReturnType<typeof fetchKeys>>['keys'][number];
 
-export const fetchKey = async (id: string) =>
-  (await api.get('/v1/api-keys/{id}', { params: { path: { id } } })).key;
+export const fetchKey = async (id: string) => (await api.get('/v1/api-keys/{id}', { params: { path: { id } } })).key;
 
 export const refreshKeys = (): void => void queryClient.invalidateQueries({ queryKey: ['keys'] });
 
