@@ -117,7 +117,7 @@ export const EXAMPLES = {
   'Agent.id': EXAMPLE_IDS.agent,
   'agent.id': EXAMPLE_IDS.agent,
   'agents.id': EXAMPLE_IDS.agent,
-  ownerUserId: undefined,
+  ownerUserId: EXAMPLE_IDS.user,
   description: 'Answers tickets of the first level.',
   holdMaxOutputTokens: 4_096,
   policy: { openai: { calls: ['POST /v1/chat/completions'], models: { allow: ['gpt-5-mini'] } } },
