@@ -35,7 +35,7 @@ export function personalAgentRoutes(app: App, personalAgents: PersonalAgentServi
         ...operation(
           'Agents',
           'createPersonalAgentKey',
-          'Create a gateway token of your own agent, and the agent where there is none',
+          'Create a gateway token of your own agent; the first one also creates the agent',
         ),
         body: PersonalKeyInput,
         response: { 201: PersonalKeyReply },

@@ -39,7 +39,7 @@ export class PersonalAgentService {
     return { rows: [...rows], total };
   }
 
-  /** Creates a key of the caller's agent, and the agent where there is none. */
+  /** Creates a key of the caller's agent. Creates the agent first if the caller has no agent in the project. */
   async createKey(actor: Actor, { projectId, ...input }: PersonalKeyInput): Promise<PersonalKey> {
     return this.sql.begin(async (tx) => {
       // Until the commit the setting stays as it is (projects/service.ts locks the same row).
