@@ -25,6 +25,7 @@ import type { Provider } from '../providers/catalogue/provider.js';
 import { type ProbeResult, probeCredential, reasonWithoutProbe } from '../providers/credential-probe.js';
 import { publishInvalidations } from '../watch/publish-invalidations.js';
 import { decryptCredentials } from './credential-encryption.js';
+import { judgeTest } from './judge-test.js';
 import { RetestQueue } from './retest-queue.js';
 import type { RotationOwner } from './rotation-store.js';
 import type { TestInput, TestReply } from './schema.js';
@@ -181,8 +182,8 @@ export class CredentialTester implements UsageObserver {
     const credentials = decryptCredentials(this.accounts.vault, this.log, orgId, sealed);
     if (credentials === null) return UNUSABLE_RESULT;
     const result = await this.#probeWithSlot(orgId, provider, credentials, sealed.agentId);
-    const isRejected = result.refused && !result.isTransient && result !== NOT_TESTED_WITHOUT_AGENT;
-    if (isRejected && (await this.#restoreFormer(orgId, provider, sealed))) return { ...result, isRolledBack: true };
+    if (judgeTest(result) === 'rejected' && (await this.#restoreFormer(orgId, provider, sealed)))
+      return { ...result, isRolledBack: true };
     // Where no credential was minted, the state of the minting says why.
     if (result.status !== null) await this.#recordOutcome(orgId, sealed, result.refused);
     return result;
@@ -201,7 +202,7 @@ export class CredentialTester implements UsageObserver {
     const former = (await this.formerCredentials?.loadFormer(owner)) ?? null;
     if (former === null) return false;
     const result = await this.#probeWithSlot(orgId, provider, former, sealed.agentId);
-    return toTestReply(result).ok && this.formerCredentials!.restore(owner, sealed.nonce);
+    return judgeTest(result) === 'accepted' && this.formerCredentials!.restore(owner, sealed.nonce);
   }
 
   /**
@@ -267,17 +268,8 @@ export class CredentialTester implements UsageObserver {
       const message = `${cause} ${remedy}${error.detail === null ? '' : ` (${error.detail})`}`;
       const latencyMs = Math.round(performance.now() - began);
       const steps = [{ name, ok: false, message }];
-      const isTransient = TRANSIENT_FAILURES.has(error.code);
-      return {
-        call: null,
-        status: null,
-        refused: true,
-        latencyMs,
-        untestable: null,
-        steps,
-        failure: message,
-        isTransient,
-      };
+      const failure = { code: error.code, message };
+      return { call: null, status: null, refused: true, latencyMs, untestable: null, steps, failure };
     }
   }
 
@@ -297,13 +289,6 @@ export class CredentialTester implements UsageObserver {
   }
 }
 
-const TRANSIENT_FAILURES: ReadonlySet<MintFailureCode> = new Set([
-  'unreachable',
-  'timeout',
-  'server_error',
-  'rate_limited',
-]);
-
 /** Former credentials of rotations in two versions (rotation-service.ts). */
 interface FormerCredentials {
   /** Null: none is kept. */
@@ -318,9 +303,7 @@ export interface TestResult extends ProbeResult {
   /** What was done, in order; absent: only the call. */
   readonly steps?: TestReply['steps'];
   /** Why no credential was minted. */
-  readonly failure?: string;
-  /** The token endpoint is away or limits the rate: a later test may succeed. */
-  readonly isTransient?: boolean;
+  readonly failure?: { readonly code: MintFailureCode; readonly message: string };
   /** The former credential of a rotation is in use again. */
   readonly isRolledBack?: boolean;
 }
@@ -363,7 +346,7 @@ function toTestReply(result: TestResult): TestReply {
 
 function describeResult({ status, refused, untestable, failure, isRolledBack }: TestResult): string | null {
   if (isRolledBack === true) return 'The provider rejects this credential: the former one is in use again.';
-  if (failure !== undefined) return failure;
+  if (failure !== undefined) return failure.message;
   if (untestable !== null) return `Not tested: ${untestable}`;
   if (refused && status === null) return 'The account needs its credentials set again.';
   if (refused) return 'The provider rejects this credential: check that it is complete and still valid.';

@@ -19,11 +19,12 @@ import type { Provider } from '../providers/catalogue/provider.js';
 import { reasonWithoutProbe } from '../providers/credential-probe.js';
 import { type Invalidation, publishInvalidations } from '../watch/publish-invalidations.js';
 import { decryptCredentials, encryptCredentials } from './credential-encryption.js';
-import type { CredentialTester, TestResult } from './credential-tester.js';
+import type { CredentialTester } from './credential-tester.js';
+import { judgeTest } from './judge-test.js';
 import { KEEP_SECONDS_DEFAULT, type RotationAction } from './rotation-schema.js';
 import * as store from './rotation-store.js';
 import type { ProviderAccountService } from './service.js';
-import { listStaleContexts } from './shared-credential-service.js';
+import { listStaleContexts, parseSharedCredentials } from './shared-credential-service.js';
 import * as sharedStore from './shared-credential-store.js';
 import * as accountStore from './store.js';
 
@@ -32,13 +33,16 @@ const TESTS_PER_ORG = 4;
 const RETIRED_PER_RUN = 100;
 
 type Fields = Readonly<Record<string, unknown>>;
-type Verdict = 'accepted' | 'refused' | 'unknown';
 
 interface LockedOwner {
-  readonly provider: Provider;
+  readonly providerSlug: string;
   readonly agentId: string | null;
   /** The stored credential. */
   readonly sealed: accountStore.EncryptedCredential;
+}
+
+interface LockedWithProvider extends LockedOwner {
+  readonly provider: Provider;
 }
 
 export class RotationService {
@@ -64,7 +68,8 @@ export class RotationService {
     await this.accounts.assertAddressesAllowed(orgId, known.providerSlug, fields);
     await this.sql.begin(async (tx) => {
       const { provider } = await this.#lock(tx, owner, known);
-      const credentials = parseCredentials(provider.rules, fields);
+      const parse = owner.kind === 'credential' ? parseSharedCredentials : parseAccountCredentials;
+      const credentials = parse(provider, fields);
       assertTestable(provider, credentials);
       const before = await store.loadRotation(tx, owner);
       if (before?.state === 'retiring')
@@ -87,7 +92,9 @@ export class RotationService {
     if (rotation === null || !needed.includes(rotation.state)) throw wrongState(action, rotation);
     if (action === 'roll_back') await this.#assertFormerAccepted(owner, known, rotation);
     await this.sql.begin(async (tx) => {
-      const locked = await this.#lock(tx, owner, known);
+      const usesCredential = action === 'roll_back' || (action === 'compromised' && rotation.state === 'testing');
+      const withProvider = usesCredential ? await this.#lock(tx, owner, known) : null;
+      const locked = withProvider ?? (await this.#lockOwner(tx, owner, known));
       const row = await store.lockRotation(tx, rotation.id, rotation.state);
       if (row === null) throw wrongState(action, await store.loadRotation(tx, owner));
       const after = action === 'cancel' ? 'cancelled' : action === 'roll_back' ? 'rolled_back' : 'retired';
@@ -99,9 +106,9 @@ export class RotationService {
       if (action === 'cancel') await store.endRotation(tx, row.id, 'cancelled');
       else if (action === 'retire') await this.#retire(tx, owner, locked, row, false);
       else if (action === 'roll_back') {
-        if (!(await this.#restoreFormer(tx, owner, locked, row))) throw wrongState(action, null);
+        if (!(await this.#restoreFormer(tx, owner, withProvider!, row))) throw wrongState(action, null);
       } else if (row.state === 'retiring') await this.#retire(tx, owner, locked, row, true);
-      else await this.#switchToNext(tx, owner, locked, row, null, true);
+      else await this.#switchToNext(tx, owner, withProvider!, row, null, true);
     });
   }
 
@@ -109,15 +116,22 @@ export class RotationService {
   async runDue(): Promise<void> {
     const due = await store.claimDueTests(this.sql, { limit: TESTS_PER_RUN, perOrg: TESTS_PER_ORG });
     const outcomes = await Promise.allSettled(due.map((row) => this.#testNext(row)));
+    // One after another, because they wait for the same locks. A failed one does not keep the others.
     for (const row of await store.listRetirable(this.sql, RETIRED_PER_RUN)) {
-      const owner = ownerOf(row);
-      await this.sql.begin(async (tx) => {
-        const locked = await this.#tryLock(tx, owner);
-        const current = locked === null ? null : await store.lockRotation(tx, row.id, 'retiring');
-        if (locked !== null && current !== null) await this.#retire(tx, owner, locked, current, false);
-      });
+      const [outcome] = await Promise.allSettled([this.#retireUnused(row)]);
+      outcomes.push(outcome);
     }
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+  }
+
+  /** Needs no provider: its file may have been removed. */
+  async #retireUnused(row: store.RotationRow): Promise<void> {
+    const owner = ownerOf(row);
+    await this.sql.begin(async (tx) => {
+      const locked = await tryLock(async () => this.#lockOwner(tx, owner, await this.#load(tx, owner)));
+      const current = locked === null ? null : await store.lockRotation(tx, row.id, 'retiring');
+      if (locked !== null && current !== null) await this.#retire(tx, owner, locked, current, false);
+    });
   }
 
   async #testNext(row: store.RotationRow): Promise<void> {
@@ -133,7 +147,7 @@ export class RotationService {
     if (target === null) return;
     const { provider, agentId, credentials } = target;
     const result = credentials === null ? null : await this.tests.probe(row.orgId, provider, credentials, agentId);
-    const verdict = result === null ? 'refused' : judge(result);
+    const verdict = result === null ? 'rejected' : judgeTest(result);
     const outcome = {
       status: result?.status ?? null,
       problem: result === null ? 'The stored credential cannot be decrypted.' : this.tests.describe(result),
@@ -154,7 +168,7 @@ export class RotationService {
   async #switchToNext(
     tx: Tx,
     owner: store.RotationOwner,
-    locked: LockedOwner,
+    locked: LockedWithProvider,
     row: store.RotationRow,
     status: number | null,
     compromised: boolean,
@@ -162,8 +176,9 @@ export class RotationService {
     const next = this.#open(row);
     if (next === null) throw new Conflict('the next credential cannot be decrypted: cancel the rotation');
     const former = compromised ? null : this.#sealFormer(owner, locked, row.id);
-    await this.#replace(tx, owner, locked.provider, next);
+    // First, because replacing the credential of the owner cancels a rotation that is still testing.
     await store.storeSwitch(tx, row.id, former, status, compromised);
+    await this.#replace(tx, owner, locked.provider, next);
     await this.#publish(tx, owner, locked, 'credential.rotated', compromised);
   }
 
@@ -203,7 +218,7 @@ export class RotationService {
   async #restoreFormer(
     tx: Tx,
     owner: store.RotationOwner,
-    locked: LockedOwner,
+    locked: LockedWithProvider,
     row: store.RotationRow,
   ): Promise<boolean> {
     const former = row.isOwnersPresent ? this.#open(row) : null;
@@ -231,11 +246,11 @@ export class RotationService {
       async (tx) => (await this.accounts.lockProvider(tx, owner.orgId, providerSlug)).provider,
     );
     const result = await this.tests.probe(owner.orgId, provider, former, agentId);
-    const verdict = judge(result);
+    const verdict = judgeTest(result);
     if (verdict === 'accepted') return;
     const problem = this.tests.describe(result) ?? '';
     throw new Conflict(
-      verdict === 'refused'
+      verdict === 'rejected'
         ? `the former credential stays out of use. ${problem}`
         : `the former credential could not be tested, so it stays out of use: try again. ${problem}`,
     );
@@ -288,25 +303,42 @@ export class RotationService {
   }
 
   /** Locks agent, provider and owner, in this order, like every other change of a credential. */
-  async #lock(tx: Tx, owner: store.RotationOwner, known: accountStore.EncryptedCredential): Promise<LockedOwner> {
+  async #lock(
+    tx: Tx,
+    owner: store.RotationOwner,
+    known: accountStore.EncryptedCredential,
+  ): Promise<LockedWithProvider> {
+    if (known.agentId !== null) await this.agents.lock(tx, owner.orgId, known.agentId);
+    const { provider } = await this.accounts.lockProvider(tx, owner.orgId, known.providerSlug);
+    return { provider, ...(await this.#lockOwner(tx, owner, known)) };
+  }
+
+  async #lockOwner(tx: Tx, owner: store.RotationOwner, known: accountStore.EncryptedCredential): Promise<LockedOwner> {
     const { kind, orgId, id } = owner;
     if (known.agentId !== null) await this.agents.lock(tx, orgId, known.agentId);
-    const { provider } = await this.accounts.lockProvider(tx, orgId, known.providerSlug);
     if (kind === 'account') await accountStore.lockAccount(tx, orgId, id);
     else await sharedStore.lockSharedCredential(tx, orgId, id, 'update');
-    return { provider, agentId: known.agentId, sealed: await this.#load(tx, owner) };
+    const { providerSlug, agentId } = known;
+    return { providerSlug, agentId, sealed: await this.#load(tx, owner) };
   }
 
   /** Null: the owner, its agent or its provider has been deleted. */
-  async #tryLock(tx: Tx, owner: store.RotationOwner): Promise<LockedOwner | null> {
-    try {
-      return await this.#lock(tx, owner, await this.#load(tx, owner));
-    } catch (error) {
-      if (error instanceof NotFound || error instanceof Conflict) return null;
-      throw error;
-    }
+  #tryLock(tx: Tx, owner: store.RotationOwner): Promise<LockedWithProvider | null> {
+    return tryLock(async () => this.#lock(tx, owner, await this.#load(tx, owner)));
   }
 }
+
+async function tryLock<T>(lock: () => Promise<T>): Promise<T | null> {
+  try {
+    return await lock();
+  } catch (error) {
+    if (error instanceof NotFound || error instanceof Conflict) return null;
+    throw error;
+  }
+}
+
+const parseAccountCredentials = (provider: Provider, fields: Fields): Credentials =>
+  parseCredentials(provider.rules, fields);
 
 function assertTestable(provider: Provider, credentials: Credentials): void {
   const method = provider.method(credentials);
@@ -316,21 +348,13 @@ function assertTestable(provider: Provider, credentials: Credentials): void {
   if (reason !== null) throw new Conflict(`this credential cannot be tested: ${reason} Rotate it without testFirst.`);
 }
 
-/** A rate limit says nothing about the credential. */
-function judge({ status, refused, untestable, failure, isTransient, steps }: TestResult): Verdict {
-  if (failure !== undefined) return isTransient ? 'unknown' : 'refused';
-  if (refused) return 'refused';
-  if (untestable !== null) return steps === undefined ? 'unknown' : 'accepted';
-  return status === null || status >= 500 || status === 429 ? 'unknown' : 'accepted';
-}
-
 const ownerOf = ({ orgId, accountId, credentialId }: store.RotationRow): store.RotationOwner =>
   accountId === null ? { kind: 'credential', orgId, id: credentialId! } : { kind: 'account', orgId, id: accountId };
 
 const logged = ({ kind, orgId, id }: store.RotationOwner) => ({ orgId, [`${kind}Id`]: id });
 
-const eventData = ({ kind, orgId, id }: store.RotationOwner, { provider, agentId }: LockedOwner) => ({
-  providerSlug: provider.slug,
+const eventData = ({ kind, orgId, id }: store.RotationOwner, { providerSlug, agentId }: LockedOwner) => ({
+  providerSlug,
   accountId: kind === 'account' ? id : null,
   credentialId: kind === 'credential' ? id : null,
   agentId,

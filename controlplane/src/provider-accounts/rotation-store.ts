@@ -217,7 +217,10 @@ export async function listRetirable(sql: Sql, limit: number): Promise<readonly R
     select ${rotationColumns(sql)} from credential_rotations r
      where r.state = 'retiring' and r.switched_at + r.keep_seconds * interval '1 second' <= now()
        and (r.switched_at + ${RETIRE_SECONDS_MAX} * interval '1 second' <= now()
-            or (not exists (select from credential_rotation_uses u
+            -- While the owner is out of use, no call uses the former one, and a later test may put it back.
+            or (exists (select from provider_accounts where id = r.account_id and status = 'active'
+                        union all select from credentials where id = r.credential_id and status = 'active')
+                and not exists (select from credential_rotation_uses u
                              where u.rotation_id = r.id and u.calls is distinct from 0)
                 -- A data plane that was away during the switch may have calls, too.
                 and not exists (select from data_planes p where p.seen_at > now() - interval '1 minute' and not exists (

@@ -158,7 +158,7 @@ const present = ({
 });
 
 /** A token of the gateway names one agent, so accounts without a secret are not shared. */
-function parseSharedCredentials(provider: Provider, fields: Readonly<Record<string, unknown>>): Credentials {
+export function parseSharedCredentials(provider: Provider, fields: Readonly<Record<string, unknown>>): Credentials {
   const credentials = parseCredentials(provider.rules, fields);
   const method = provider.method(credentials);
   if (method !== null && isSignedByGateway(method))

@@ -11,7 +11,7 @@ import { status } from '@grpc/grpc-js';
 import type { Sql } from '../db/postgres-client.js';
 import { GrpcError, unaryHandler } from '../grpc/unary-handler-and-grpc-errors.js';
 
-/** Of one heartbeat. Further ones follow when these have retired. */
+/** Of one heartbeat, those first that may retire soonest. Further ones follow when these have retired. */
 const LISTED_MAX = 500;
 const LISTED_PER_ORG = 50;
 
@@ -19,9 +19,10 @@ export async function listRetiring(sql: Sql): Promise<IFormerCredential[]> {
   return sql<IFormerCredential[]>`
     select id, version from (
       select coalesce(account_id, credential_id) as id, floor(extract(epoch from switched_at) * 1000000)::bigint as version,
-             switched_at, row_number() over (partition by org_id order by switched_at) as nth
-        from credential_rotations where state = 'retiring') retiring
-     where nth <= ${LISTED_PER_ORG} order by nth, switched_at limit ${LISTED_MAX}`;
+             kept_until, row_number() over (partition by org_id order by kept_until) as nth
+        from (select *, switched_at + keep_seconds * interval '1 second' as kept_until
+                from credential_rotations where state = 'retiring') kept) retiring
+     where nth <= ${LISTED_PER_ORG} order by nth, kept_until limit ${LISTED_MAX}`;
 }
 
 export function createCredentialUseHandler(sql: Sql, log: Logger): Pick<GatewayHandlers, 'reportCredentialUse'> {

@@ -129,7 +129,7 @@ export async function markProviderDeleted(tx: Tx, orgId: string, id: string): Pr
 
 /**
  * Updates accounts and shared credentials of a provider whose credentials no longer fit, or fit again because none are
- * needed.
+ * needed. A trigger ends their rotations (migration 0250).
  */
 export async function setAccountStatus(
   tx: Tx,
@@ -142,14 +142,6 @@ export async function setAccountStatus(
       update ${tx(table)} set status = ${status}, refused_at = null
        where org_id = ${orgId} and custom_provider_id = ${providerId}`;
   }
-  // A credential is never sent to another host than the one for which it was stored, so no rotation goes on.
-  await tx`
-    update credential_rotations
-       set state = 'cancelled', key_id = null, nonce = null, ciphertext = null, next_test_at = null, ended_at = now(),
-           problem = 'The provider has moved to another address or to other fields.'
-     where org_id = ${orgId} and state in ('testing', 'retiring')
-       and (account_id in (select id from provider_accounts where org_id = ${orgId} and custom_provider_id = ${providerId})
-            or credential_id in (select id from credentials where org_id = ${orgId} and custom_provider_id = ${providerId}))`;
 }
 
 export async function deleteAccountsOfProvider(tx: Tx, orgId: string, providerId: string): Promise<void> {

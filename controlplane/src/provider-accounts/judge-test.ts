@@ -1,0 +1,25 @@
+/** What a test says about the credential. Pure. */
+import type { MintFailureCode } from '../minting/mint-failure.js';
+import type { TestResult } from './credential-tester.js';
+
+/** `unknown`: neither accepted nor rejected, so a later test may say. */
+export type TestVerdict = 'accepted' | 'rejected' | 'unknown';
+
+/** Failed exchanges that the credential itself caused. Others say something about the token endpoint or the network. */
+const REJECTIONS: ReadonlySet<MintFailureCode> = new Set([
+  'invalid_client',
+  'invalid_grant',
+  'missing_scope',
+  'rejected',
+  'unusable_credentials',
+]);
+
+const TOO_MANY_REQUESTS = 429;
+
+export function judgeTest({ status, refused, untestable, failure, steps }: TestResult): TestVerdict {
+  if (failure !== undefined) return REJECTIONS.has(failure.code) ? 'rejected' : 'unknown';
+  // A provider without a test call: only an exchange says something.
+  if (untestable !== null) return steps === undefined ? 'unknown' : 'accepted';
+  if (refused) return 'rejected';
+  return status === null || status >= 500 || status === TOO_MANY_REQUESTS ? 'unknown' : 'accepted';
+}
