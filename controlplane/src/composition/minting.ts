@@ -16,6 +16,8 @@ import type { Vault } from '../vault/aes-gcm-vault.js';
 const CONNECT_TIMEOUT_MS = 5_000;
 const REFRESH_INTERVAL_MS = 1_000;
 const PRUNE_INTERVAL_MS = 60_000;
+/** A next key is published a day before it signs. */
+const ISSUER_KEYS_INTERVAL_MS = 3_600_000;
 
 interface MintingDependencies {
   readonly config: Config;
@@ -63,7 +65,7 @@ export function buildMinting({
     minting,
     start() {
       background.runEvery('refresh of minted credentials', REFRESH_INTERVAL_MS, () => minting.refreshDue());
-      background.runEvery('keys of issuers', PRUNE_INTERVAL_MS, () => issuer.rotateDue());
+      background.runEvery('keys of issuers', ISSUER_KEYS_INTERVAL_MS, () => issuer.rotateDue());
       background.runEvery('old connections under way', PRUNE_INTERVAL_MS, () => pruneConnects(sql));
     },
     stop: () => background.stop(),

@@ -9,7 +9,7 @@ import { uuidv7 } from '@acg/base/uuidv7';
 import { type JWK, SignJWT } from 'jose';
 import { recordAudit } from '../audit/audit-trail.js';
 import type { Sql } from '../db/postgres-client.js';
-import { InvalidInput, NotFound } from '../domain/errors.js';
+import { Conflict, NotFound } from '../domain/errors.js';
 import type { Actor } from '../http/route-access.js';
 import type { Vault } from '../vault/aes-gcm-vault.js';
 import * as store from './issuer-key-store.js';
@@ -19,9 +19,14 @@ const MODULUS_BITS = 2_048;
 const TOKEN_LIFETIME_S = 300;
 /** Of the life, this much lies in the past: the provider's clock may be behind. */
 const BACKDATED_S = 60;
-const ROTATIONS_PER_RUN = 20;
+const ROTATIONS_PER_RUN = 100;
+/** Of an organization, with those that verifiers may still need for a day. */
+const PUBLISHED_KEYS_MAX = 5;
 
 export class GatewayIssuer {
+  /** First keys that this process creates now, by organization. */
+  readonly #firstKeys = new Map<string, Promise<unknown>>();
+
   constructor(
     readonly sql: Sql,
     readonly vault: Vault,
@@ -74,14 +79,25 @@ export class GatewayIssuer {
 
   /** Creates the first key of an organization that has none. */
   async ensureKeys(orgId: string): Promise<void> {
-    if ((await store.loadSigningKey(this.sql, orgId)) === null) await this.#createKey(orgId, 'first');
+    if ((await store.loadSigningKey(this.sql, orgId)) !== null) return;
+    let creation = this.#firstKeys.get(orgId);
+    if (creation === undefined) {
+      creation = this.#createKey(orgId, 'first').finally(() => this.#firstKeys.delete(orgId));
+      this.#firstKeys.set(orgId, creation);
+    }
+    await creation;
   }
 
   /** Publishes the next key. It signs a day later, or when a person has activated it. */
   async createNextKey(actor: Actor): Promise<void> {
     await this.ensureKeys(actor.orgId);
-    const id = await this.#createKey(actor.orgId, 'next', actor);
-    if (id === null) throw new InvalidInput('the next key is already published');
+    if ((await this.#createKey(actor.orgId, 'next', actor)) !== null) return;
+    const keys = await this.listKeys(actor.orgId);
+    throw new Conflict(
+      keys.some(({ state }) => state === 'next')
+        ? 'the next key is already published'
+        : `${PUBLISHED_KEYS_MAX} keys are published: try again when a former one has been published for a day`,
+    );
   }
 
   /** The person has uploaded the key to all providers. */
@@ -105,18 +121,26 @@ export class GatewayIssuer {
 
   /** Publishes the next keys that are due, and deletes keys that are not published any more. Called periodically. */
   async rotateDue(): Promise<void> {
-    for (const orgId of await store.listDueRotations(this.sql, ROTATIONS_PER_RUN)) await this.#createKey(orgId, 'next');
     await store.pruneKeys(this.sql);
+    const due = await store.listDueRotations(this.sql, ROTATIONS_PER_RUN);
+    // One key pair at a time, because each takes a thread for some 100 ms. A failure does not keep the others.
+    const outcomes: PromiseSettledResult<unknown>[] = [];
+    for (const orgId of due) outcomes.push(...(await Promise.allSettled([this.#createKey(orgId, 'next')])));
+    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
   }
 
-  /** Returns its id; null: another control plane was first. The key pair is generated before the lock is taken. */
+  /** Returns its id; null: there is one already, or there are too many. Generates the key pair before it takes the lock. */
   async #createKey(orgId: string, which: 'first' | 'next', actor: Actor | null = null): Promise<string | null> {
+    const isAllowed = ({ hasKey, hasNext, published }: store.RotationState): boolean =>
+      which === 'first' ? !hasKey : !hasNext && published < PUBLISHED_KEYS_MAX;
+    const before = await store.loadRotationState(this.sql, orgId);
+    if (before === null || !isAllowed(before)) return null;
     const id = uuidv7(Date.now());
     const { pem, publicJwk } = await generateRsaKey(id);
     const sealed = this.vault.encrypt({ purpose: 'issuer', orgId, id }, pem);
     return this.sql.begin(async (tx) => {
       const state = await store.lockKeys(tx, orgId);
-      if (state === null || (which === 'first' ? state.hasKey : state.hasNext)) return null;
+      if (state === null || !isAllowed(state)) return null;
       const signs = which === 'first' ? 'now' : state.manual ? 'activated' : 'published';
       await store.insertKey(tx, orgId, { id, publicJwk, sealed, signs });
       if (actor !== null) await recordAudit(tx, actor, 'issuer.create_key', { type: 'issuer_key', id }, {});

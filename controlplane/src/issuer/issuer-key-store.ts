@@ -47,20 +47,28 @@ export async function loadSigningKey(sql: Sql, orgId: string): Promise<SealedKey
   return row ?? null;
 }
 
-interface RotationState {
+export interface RotationState {
   readonly manual: boolean;
   readonly hasKey: boolean;
   readonly hasNext: boolean;
+  /** Number of published keys. */
+  readonly published: number;
+}
+
+/** Null: there is no such organization. */
+export async function loadRotationState(sql: Sql | Tx, orgId: string): Promise<RotationState | null> {
+  const [row] = await sql<{ manual: boolean }[]>`
+    select issuer_manual_rotation as manual from organizations where id = ${orgId}`;
+  if (row === undefined) return null;
+  const keys = await listPublishedKeys(sql, orgId);
+  const hasNext = keys.some(({ state }) => state === 'next');
+  return { manual: row.manual, hasKey: keys.length > 0, hasNext, published: keys.length };
 }
 
 /** Locks the organization's keys until the transaction ends. Null: there is no such organization. */
 export async function lockKeys(tx: Tx, orgId: string): Promise<RotationState | null> {
   await tx`select pg_advisory_xact_lock(hashtext(${`issuer-keys:${orgId}`}))`;
-  const [row] = await tx<RotationState[]>`
-    select issuer_manual_rotation as manual, exists (select from issuer_keys where org_id = o.id) as "hasKey",
-           exists (select from issuer_keys where org_id = o.id and active_from > now()) as "hasNext"
-      from organizations o where id = ${orgId}`;
-  return row ?? null;
+  return loadRotationState(tx, orgId);
 }
 
 interface NewKey {
@@ -114,7 +122,8 @@ export async function hasManualRotation(sql: Sql, orgId: string): Promise<boolea
 export async function listDueRotations(sql: Sql, limit: number): Promise<readonly string[]> {
   const rows = await sql<{ orgId: string }[]>`
     select org_id as "orgId" from issuer_keys group by org_id
-    having max(active_from) < now() - make_interval(days => ${SIGNING_DAYS - PUBLISHED_AHEAD_DAYS}) limit ${limit}`;
+    having max(active_from) < now() - make_interval(days => ${SIGNING_DAYS - PUBLISHED_AHEAD_DAYS})
+     order by random() limit ${limit}`;
   return rows.map((row) => row.orgId);
 }
 

@@ -80,7 +80,11 @@ export function issuerRoutes(app: App, { issuer, catalogue, throttle }: IssuerDe
     '/v1/issuer/keys',
     {
       config: { access: 'admin' },
-      schema: { ...operation('Issuer', 'createIssuerKey', 'Publish the next key'), response: { 201: IssuerReply } },
+      schema: {
+        ...operation('Issuer', 'createIssuerKey', 'Publish the next key'),
+        response: { 201: IssuerReply },
+        errorStatuses: [409],
+      },
     },
     async ({ actor }, reply) => {
       await issuer.createNextKey(actor);

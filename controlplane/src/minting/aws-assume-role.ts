@@ -1,6 +1,7 @@
 /**
- * AWS STS: `AssumeRoleWithWebIdentity` with a token of the gateway, or `AssumeRole` with the account's own access key. `ExternalId` is that of the organization, so a role that trusts
- * one organization of this gateway cannot be assumed for another. The machine's own identity is never used.
+ * AWS STS: `AssumeRoleWithWebIdentity` with a token of the gateway, or `AssumeRole` with the account's own access key and
+ * an `ExternalId` of the organization. Both keep a role that trusts one organization of this gateway from another one.
+ * The machine's own identity is never used.
  * https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRole.html
  * https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRoleWithWebIdentity.html
  */

@@ -97,7 +97,7 @@ async function grantParameters(
     case 'token_exchange':
       return {
         grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
-        subject_token: gatewayToken ?? '',
+        subject_token: gatewayToken!,
         subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
       };
     case 'jwt_bearer':

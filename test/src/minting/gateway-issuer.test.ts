@@ -273,10 +273,10 @@ test('rotation: the next key is published before it signs, and the former one st
     sql`update issuer_keys set active_from = active_from - make_interval(days => ${days}),
                created_at = created_at - make_interval(days => ${days}) where org_id = ${orgId}`;
   await shift(29);
-  // The task of the control plane runs each minute; a person may publish the next key earlier.
+  // The task of the control plane runs each hour; a person may publish the next key earlier.
   expect((await owner.call('POST', '/v1/issuer/keys')).status).toBe(201);
   expect(await states()).toEqual(['next', 'signing']);
-  expect((await owner.call('POST', '/v1/issuer/keys')).status).toBe(400);
+  expect((await owner.call('POST', '/v1/issuer/keys')).status).toBe(409);
   const [next] = (await issuerOf(owner)).keys;
   const waitsMs = Date.parse(next.activeFrom) - Date.parse(next.createdAt);
   expect(waitsMs).toBeGreaterThanOrEqual(86_400_000);
@@ -333,6 +333,31 @@ test('rotation by hand: the next key signs only after a person has activated it'
     [next.id, 'signing'],
     [signing.id, 'former'],
   ]);
+});
+
+test('a shared credential cannot be rotated to one that names an agent, tested first or not', async () => {
+  const input = { name: 'shared', providerSlug: 'openrouter', credentials: { apiKey: 'sk-or-v1-0123456789abcdef' } };
+  const { credential } = (await owner.call('POST', '/v1/credentials', input)).body;
+  const credentials = { method: 'federation', federationPolicyId: '4b2f7d1e-8c3a-4e5f-9a6b-1c2d3e4f5a6b' };
+  for (const testFirst of [true, false]) {
+    const answer = await owner.call('POST', `/v1/credentials/${credential.id}/rotate`, { credentials, testFirst });
+    expect([answer.status, answer.body.error]).toEqual([400, expect.stringContaining('names one agent')]);
+  }
+});
+
+test('a tenant can publish at most five keys', async () => {
+  const member = await plane.createMember('owner');
+  await issuerOf(member);
+  await member.call('PATCH', '/v1/issuer', { manualRotation: true });
+  for (let published = 1; ; published++) {
+    const { status, body } = await member.call('POST', '/v1/issuer/keys');
+    if (status === 409) {
+      expect([published, body.error]).toEqual([5, expect.stringContaining('5 keys are published')]);
+      break;
+    }
+    await member.call('POST', `/v1/issuer/keys/${body.issuer.keys[0].id}/activate`);
+  }
+  expect((await issuerOf(member)).keys).toHaveLength(5);
 });
 
 test('the database holds no private key in plain text', async () => {

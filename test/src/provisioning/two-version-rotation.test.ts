@@ -14,11 +14,14 @@ const labels = new Map<string, string>();
 const held = new Map<string, ServerResponse>();
 const seen: { readonly key: string; readonly url: string }[] = [];
 let probeStatus = 200;
+/** Keys whose rate the provider limits. */
+const limited = new Set<string>();
 
 function serve(request: IncomingMessage, response: ServerResponse): void {
   const key = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? '';
   seen.push({ key, url: request.url! });
   if (request.url === '/me' && probeStatus !== 200) return void response.writeHead(probeStatus).end('{}');
+  if (limited.has(key)) return void response.writeHead(429).end('{}');
   if (!accepted.has(key)) return void response.writeHead(401).end('{"error":"bad key"}');
   if (request.url === '/forbidden') return void response.writeHead(401).end('{"error":"not yours"}');
   response.writeHead(200, { 'content-type': 'text/plain' });
@@ -193,7 +196,10 @@ test('only the test of the gateway puts the former key back, not a 401 of an age
   await rotate(next, { keepSeconds: 600 });
   await waitForState('retiring');
   await waitUntil('new calls carry the next key', () => isUsed(next));
+  const countProbes = () => seen.filter(({ key, url }) => key === next && url === '/me').length;
+  const probes = countProbes();
   expect((await call('/forbidden')).status).toBe(401);
+  await waitUntil('the gateway has tested the next key', () => countProbes() > probes);
   expect((await tenant.call('POST', `${path}/test`)).body.ok).toBe(true);
   expect(await isUsed(next)).toBe(true);
   expect((await rotate(newKey())).body.error).toContain('the former credential of the last rotation is still kept');
@@ -205,6 +211,49 @@ test('only the test of the gateway puts the former key back, not a 401 of an age
   expect(await events('credential.rolled_back', slug)).toHaveLength(1);
   expect(await events('credential.refused', slug)).toHaveLength(0);
   expect((await act('roll_back')).status).toBe(409);
+});
+
+test('a former key whose rate the provider limits is kept, and put back when the provider accepts it', async () => {
+  const { former, path, read, rotate, waitForState, isUsed } = await setUp();
+  const next = newKey();
+  await rotate(next, { keepSeconds: 600 });
+  const { id } = (
+    await sql`select id from credential_rotations where state = 'testing' or state = 'retiring' order by started_at desc limit 1`
+  )[0]!;
+  await waitForState('retiring');
+  await waitUntil('new calls carry the next key', () => isUsed(next));
+  accepted.delete(next);
+  limited.add(former);
+  expect((await tenant.call('POST', `${path}/test`)).body.hint).toContain('rejects this credential');
+  expect(await read()).toMatchObject({ status: 'needs_credentials', rotation: { state: 'retiring' } });
+  // Nothing uses the former key and its time is over, but a later test may put it back.
+  await sql`update credential_rotations set keep_seconds = 0 where id = ${id}`;
+  const isReported = async () =>
+    (await sql`select from credential_rotation_uses where rotation_id = ${id} and calls is distinct from 0`).length ===
+    0;
+  await waitUntil('no data plane has calls with it', isReported);
+  const other = await setUp();
+  await other.rotate(newKey());
+  await other.waitForState('retired');
+  expect((await read()).rotation).toMatchObject({ state: 'retiring' });
+  limited.delete(former);
+  expect((await tenant.call('POST', `${path}/test`)).body.hint).toContain('the former one is in use again');
+  await waitUntil('new calls carry the former key', () => isUsed(former));
+});
+
+test('a control plane of the previous release that replaces or moves a credential ends the rotation', async () => {
+  for (const change of [
+    sql`update provider_accounts set rotated_at = now() where id = `,
+    sql`update provider_accounts set status = 'needs_credentials', refused_at = null where id = `,
+  ]) {
+    const { path, rotate, waitForState } = await setUp();
+    probeStatus = 503;
+    await rotate(newKey());
+    await waitForState('testing');
+    await sql`${change}${path.split('/').at(-1)!}`;
+    expect(await waitForState('cancelled')).toMatchObject({ problem: expect.any(String) });
+  }
+  expect(await storedSecrets()).toBe(0);
 });
 
 test('a person rolls back, if the provider accepts the former key', async () => {

@@ -98,6 +98,8 @@ function checkToken(rules: Rules, method: MintMethod, place: string, report: Rep
   const isSigned = isSignedByGateway(method);
   if (isSigned && method.kind === 'oauth2_authorization_code')
     report(`${place}/token/signedBy`, 'does not go with oauth2_authorization_code');
+  if (method.token.impersonate !== undefined && method.kind !== 'token_exchange')
+    report(`${place}/token/impersonate`, 'goes with token_exchange only');
   const authenticates = !isSigned && method.kind !== 'jwt_bearer' && method.kind !== 'aws_assume_role';
   const needed = isSigned
     ? NEEDED_WITHOUT_SECRET[method.kind]

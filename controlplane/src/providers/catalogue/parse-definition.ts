@@ -39,7 +39,13 @@ const withName = ({ pointer, message }: Problem): Problem => ({
 export function parseTenantDefinition(given: Record<string, unknown>): TenantDefinition {
   const problem = findSchemaProblem(TenantDefinition, given, 'definition');
   if (problem !== null) throw new InvalidInput(`definition: ${problem.message}`);
-  const [broken] = checkDefinition(given as unknown as TenantDefinition).map(withName);
+  const definition = given as unknown as TenantDefinition;
+  const impersonating = definition.credentials.methods?.findIndex(({ token }) => token.impersonate !== undefined) ?? -1;
+  if (impersonating >= 0)
+    throw new InvalidInput(
+      `definition: credentials.methods.${impersonating}.token.impersonate is for built-in providers only`,
+    );
+  const [broken] = checkDefinition(definition).map(withName);
   if (broken !== undefined) throw new InvalidInput(`definition: ${broken.message}`);
-  return given as unknown as TenantDefinition;
+  return definition;
 }
