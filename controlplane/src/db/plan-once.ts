@@ -1,6 +1,6 @@
 /**
  * Settings for statements whose every step is a lookup by index. Postgres plans such a statement again at each execution,
- * which for one of many joins takes several times as long as its execution (bench/RESULTS.md, Runs). With these settings
+ * which for one of many joins takes several times as long as its execution (bench/RESULTS.md, "Runs and new tokens in Postgres"). With these settings
  * a connection plans it once. The plan must not depend on the sizes that tables had then: so it scans and hashes no
  * table where an index can be used.
  */

@@ -205,7 +205,8 @@ describe('counters, fail-open', () => {
       // A busy machine may need longer than the timeout to connect: closed earlier, no connection would ever ask.
       await until(() => proxy.blackholeOnText === null || counters.isEnforcing);
     }
-    await until(async () => (await admit(counters, createRequest())).outcome === 'unchecked');
+    // Checked where the gateway has connected again meanwhile.
+    expect(['unchecked', 'admitted']).toContain((await admit(counters, createRequest())).outcome);
     await until(() => counters.isEnforcing);
   });
 

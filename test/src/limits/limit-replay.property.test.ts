@@ -107,7 +107,8 @@ test('a replay equals a brute-force oracle', () => {
     }),
     { numRuns: CASES },
   );
-  expect(rejected).toBeGreaterThan(CASES);
+  // Some 1 of a case on average, 0.9 to 1.1 in a run.
+  expect(rejected).toBeGreaterThan(CASES / 2);
 });
 
 test('a replay of calls that ran without limits rejects exactly what the in-process counters reject', () => {
