@@ -967,7 +967,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Cancel, roll back or end a rotation in two versions of a shared credential
+         * Cancel, roll back or end a rotation with overlap of a shared credential
          * @description Role: admin or owner.
          */
         post: operations["changeCredentialRotation"];
@@ -1203,7 +1203,7 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Choose whether a person activates new keys
+         * Set manual or automatic activation of signing keys
          * @description Role: admin or owner.
          */
         patch: operations["updateIssuer"];
@@ -1239,7 +1239,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Sign with the next key, which a person has uploaded
+         * Activate the pending signing key
          * @description Role: admin or owner.
          */
         post: operations["activateIssuerKey"];
@@ -1565,7 +1565,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the projects that allow an agent of your own, and your agents
+         * List the projects that allow personal agents, with yours
          * @description Role: member or higher.
          */
         get: operations["listPersonalAgents"];
@@ -1587,7 +1587,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Create a gateway token of your own agent, and the agent where there is none
+         * Create a gateway token for your personal agent; the first one also creates the agent
          * @description Role: member or higher.
          */
         post: operations["createPersonalAgentKey"];
@@ -1608,7 +1608,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Revoke a gateway token of your own agent
+         * Revoke a gateway token of your personal agent
          * @description Role: member or higher.
          */
         delete: operations["revokePersonalAgentKey"];
@@ -1851,7 +1851,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Cancel, roll back or end a rotation in two versions of a provider account
+         * Cancel, roll back or end a rotation with overlap of a provider account
          * @description Role: admin or owner.
          */
         post: operations["changeAccountRotation"];
@@ -3174,7 +3174,7 @@ export interface webhooks {
         put?: never;
         /**
          * Alert rule met
-         * @description Error rate, latency or spend exceeds the same hours of last week as an alert rule says. Sent once per alert, after the end of a silence.
+         * @description A value met the condition of an alert rule. Sent once per alert. During a silence, the gateway sends it when the silence ends, if the rule is still met.
          */
         post: operations["onAlertOpened"];
         delete?: never;
@@ -3313,8 +3313,8 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * Next credential in use
-         * @description The provider accepts the next credential of a rotation in two versions, and new calls carry it.
+         * New credential in use
+         * @description The provider accepts the new credential of a rotation with overlap, and new calls carry it.
          */
         post: operations["onCredentialRotated"];
         delete?: never;
@@ -3333,8 +3333,8 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * Next credential rejected
-         * @description The provider does not accept the next credential of a rotation in two versions. The present one stays in use.
+         * New credential rejected
+         * @description The provider does not accept the new credential of a rotation with overlap. The current one stays in use.
          */
         post: operations["onCredentialRotationFailed"];
         delete?: never;
@@ -3353,8 +3353,8 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * Former credential in use again
-         * @description The former credential of a rotation in two versions is in use again: the provider rejects the next one, or an admin rolled back.
+         * Credential rolled back
+         * @description The previous credential of a rotation with overlap is in use again: the provider rejects the new one, or an admin rolled back.
          */
         post: operations["onCredentialRolledBack"];
         delete?: never;
@@ -3373,8 +3373,8 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * Former credential deleted
-         * @description The former credential of a rotation in two versions is deleted from the gateway. Revoke it at the provider.
+         * Previous credential deleted
+         * @description The previous credential of a rotation with overlap is deleted from the gateway. Revoke it at the provider.
          */
         post: operations["onCredentialRetired"];
         delete?: never;
@@ -3532,7 +3532,7 @@ export interface components {
                 expiresAt: string | null;
                 /**
                  * Format: date-time
-                 * @description When a person connected it last; null: nobody has, or its kind needs none.
+                 * @description When a person last connected it. Null: never, or its kind of credential is not connected.
                  */
                 connectedAt: string | null;
                 failure: {
@@ -3550,10 +3550,10 @@ export interface components {
                     nextAttemptAt: string | null;
                 } | null;
             } | null;
-            /** @description The present or last rotation in two versions; null: there was none. */
+            /** @description The current or last rotation with overlap; null: no rotation has started. */
             rotation: {
                 /**
-                 * @description testing: the next credential is stored and not in use. rejected: the provider does not accept it. retiring: it is in use, and the former one is kept. retired: the former one is deleted. rolled_back: the former one is in use again.
+                 * @description testing: the new credential is stored and not in use. rejected: the provider does not accept it. retiring: it is in use, and the previous one is kept. retired: the previous one is deleted. rolled_back: the previous one is in use again.
                  * @enum {string}
                  */
                 state: "testing" | "rejected" | "retiring" | "retired" | "rolled_back" | "cancelled";
@@ -3570,27 +3570,27 @@ export interface components {
                 nextTestAt: string | null;
                 /**
                  * Format: date-time
-                 * @description From when on new calls carry the next credential.
+                 * @description From when on new calls carry the new credential.
                  */
                 inUseSince: string | null;
                 /**
                  * Format: date-time
-                 * @description Until then the former credential is kept although nothing uses it.
+                 * @description Until then the previous credential is kept, even without calls that use it.
                  */
                 keepUntil: string | null;
                 /**
                  * Format: date-time
-                 * @description When the former credential is deleted at the latest.
+                 * @description When the previous credential is deleted at the latest.
                  */
                 retiresBy: string | null;
-                /** @description Calls and WebSockets in flight with the former credential; null: not every data plane has reported. */
+                /** @description Calls and WebSockets in flight with the previous credential; null: not every data plane has reported. */
                 callsInFlight: number | null;
                 /**
                  * Format: date-time
                  * @description When the rotation ended.
                  */
                 endedAt: string | null;
-                /** @description The former credential is compromised and never used again. */
+                /** @description The previous credential is compromised and never used again. */
                 compromised: boolean;
             } | null;
             /**
@@ -3662,7 +3662,7 @@ export interface components {
                     expiresAt: string | null;
                     /**
                      * Format: date-time
-                     * @description When a person connected it last; null: nobody has, or its kind needs none.
+                     * @description When a person last connected it. Null: never, or its kind of credential is not connected.
                      */
                     connectedAt: string | null;
                     failure: {
@@ -3680,10 +3680,10 @@ export interface components {
                         nextAttemptAt: string | null;
                     } | null;
                 } | null;
-                /** @description The present or last rotation in two versions; null: there was none. */
+                /** @description The current or last rotation with overlap; null: no rotation has started. */
                 rotation: {
                     /**
-                     * @description testing: the next credential is stored and not in use. rejected: the provider does not accept it. retiring: it is in use, and the former one is kept. retired: the former one is deleted. rolled_back: the former one is in use again.
+                     * @description testing: the new credential is stored and not in use. rejected: the provider does not accept it. retiring: it is in use, and the previous one is kept. retired: the previous one is deleted. rolled_back: the previous one is in use again.
                      * @enum {string}
                      */
                     state: "testing" | "rejected" | "retiring" | "retired" | "rolled_back" | "cancelled";
@@ -3700,27 +3700,27 @@ export interface components {
                     nextTestAt: string | null;
                     /**
                      * Format: date-time
-                     * @description From when on new calls carry the next credential.
+                     * @description From when on new calls carry the new credential.
                      */
                     inUseSince: string | null;
                     /**
                      * Format: date-time
-                     * @description Until then the former credential is kept although nothing uses it.
+                     * @description Until then the previous credential is kept, even without calls that use it.
                      */
                     keepUntil: string | null;
                     /**
                      * Format: date-time
-                     * @description When the former credential is deleted at the latest.
+                     * @description When the previous credential is deleted at the latest.
                      */
                     retiresBy: string | null;
-                    /** @description Calls and WebSockets in flight with the former credential; null: not every data plane has reported. */
+                    /** @description Calls and WebSockets in flight with the previous credential; null: not every data plane has reported. */
                     callsInFlight: number | null;
                     /**
                      * Format: date-time
                      * @description When the rotation ended.
                      */
                     endedAt: string | null;
-                    /** @description The former credential is compromised and never used again. */
+                    /** @description The previous credential is compromised and never used again. */
                     compromised: boolean;
                 } | null;
                 /**
@@ -5281,7 +5281,7 @@ export interface components {
             credentialId: string | null;
             agentId: string | null;
             orgId: string;
-            /** @description An admin has marked the former credential as compromised. */
+            /** @description An admin has marked the previous credential as compromised. */
             compromised: boolean;
         };
         CredentialRetiredEvent: {
@@ -5299,7 +5299,7 @@ export interface components {
             credentialId: string | null;
             agentId: string | null;
             orgId: string;
-            /** @description An admin has marked the former credential as compromised. */
+            /** @description An admin has marked the previous credential as compromised. */
             compromised: boolean;
         };
         CredentialRolledBackEvent: {
@@ -5317,7 +5317,7 @@ export interface components {
             credentialId: string | null;
             agentId: string | null;
             orgId: string;
-            /** @description An admin has marked the former credential as compromised. */
+            /** @description An admin has marked the previous credential as compromised. */
             compromised: boolean;
         };
         CredentialRotatedEvent: {
@@ -5881,7 +5881,7 @@ export interface components {
                 isPublic: boolean;
                 /** @description `sub` of the tokens of the agent; null without agentId. */
                 subject: string | null;
-                /** @description A new key signs only after a person has activated it. */
+                /** @description A new key signs only after an admin has activated it. */
                 manualRotation: boolean;
                 keys: {
                     /**
@@ -5895,7 +5895,7 @@ export interface components {
                     createdAt: string;
                     /**
                      * Format: date-time
-                     * @description Null: when a person activates it.
+                     * @description Null: the key is pending until an admin activates it.
                      */
                     activeFrom: string | null;
                 }[];
@@ -6196,7 +6196,7 @@ export interface components {
                     expiresAt: string | null;
                     /**
                      * Format: date-time
-                     * @description When a person connected it last; null: nobody has, or its kind needs none.
+                     * @description When a person last connected it. Null: never, or its kind of credential is not connected.
                      */
                     connectedAt: string | null;
                     failure: {
@@ -6214,10 +6214,10 @@ export interface components {
                         nextAttemptAt: string | null;
                     } | null;
                 } | null;
-                /** @description The present or last rotation in two versions; null: there was none. */
+                /** @description The current or last rotation with overlap; null: no rotation has started. */
                 rotation: {
                     /**
-                     * @description testing: the next credential is stored and not in use. rejected: the provider does not accept it. retiring: it is in use, and the former one is kept. retired: the former one is deleted. rolled_back: the former one is in use again.
+                     * @description testing: the new credential is stored and not in use. rejected: the provider does not accept it. retiring: it is in use, and the previous one is kept. retired: the previous one is deleted. rolled_back: the previous one is in use again.
                      * @enum {string}
                      */
                     state: "testing" | "rejected" | "retiring" | "retired" | "rolled_back" | "cancelled";
@@ -6234,27 +6234,27 @@ export interface components {
                     nextTestAt: string | null;
                     /**
                      * Format: date-time
-                     * @description From when on new calls carry the next credential.
+                     * @description From when on new calls carry the new credential.
                      */
                     inUseSince: string | null;
                     /**
                      * Format: date-time
-                     * @description Until then the former credential is kept although nothing uses it.
+                     * @description Until then the previous credential is kept, even without calls that use it.
                      */
                     keepUntil: string | null;
                     /**
                      * Format: date-time
-                     * @description When the former credential is deleted at the latest.
+                     * @description When the previous credential is deleted at the latest.
                      */
                     retiresBy: string | null;
-                    /** @description Calls and WebSockets in flight with the former credential; null: not every data plane has reported. */
+                    /** @description Calls and WebSockets in flight with the previous credential; null: not every data plane has reported. */
                     callsInFlight: number | null;
                     /**
                      * Format: date-time
                      * @description When the rotation ended.
                      */
                     endedAt: string | null;
-                    /** @description The former credential is compromised and never used again. */
+                    /** @description The previous credential is compromised and never used again. */
                     compromised: boolean;
                 } | null;
                 /**
@@ -6798,7 +6798,7 @@ export interface components {
             projectId: string;
             projectName: string;
             projectSlug: string;
-            /** @description The caller's agent in this project; null: the first key creates it. */
+            /** @description The caller's personal agent in this project; null: the first key creates it. */
             agent: {
                 /** Format: uuid */
                 id: string;
@@ -7043,7 +7043,7 @@ export interface components {
                 /** @description Limits in audit mode: counted, and never reject. The answer names them in x-gateway-would-reject. For a budget, use mode: audit. */
                 auditLimits?: ("rpm" | "rpd" | "tpm")[];
             } | null;
-            /** @description Whether members may have an agent of their own here, with accounts that use these shared credentials, one per provider. Null: they may not; personal agents of the project end. */
+            /** @description Allows a personal agent for each member, with accounts that use these shared credentials, one per provider. Null: not allowed; personal agents of the project end. */
             personalAgents?: {
                 credentialIds: string[];
             } | null;
@@ -7079,7 +7079,7 @@ export interface components {
                 /** @description Limits in audit mode: counted, and never reject. The answer names them in x-gateway-would-reject. For a budget, use mode: audit. */
                 auditLimits?: ("rpm" | "rpd" | "tpm")[];
             } | null;
-            /** @description Whether members may have an agent of their own here, with accounts that use these shared credentials, one per provider. Null: they may not; personal agents of the project end. */
+            /** @description Allows a personal agent for each member, with accounts that use these shared credentials, one per provider. Null: not allowed; personal agents of the project end. */
             personalAgents: {
                 credentialIds: string[];
             } | null;
@@ -7266,16 +7266,16 @@ export interface components {
         };
         RotateInput: {
             credentials: components["schemas"]["CredentialsInput"];
-            /** @description Store the credential beside the present one, test it, and use it from then on; calls in flight finish with the former one. */
+            /** @description Store the credential in addition to the current one, test it, then use it; calls in flight finish with the previous one. */
             testFirst?: boolean;
-            /** @description With testFirst: how long the former credential is kept at least. Default 600. */
+            /** @description With testFirst: how long the previous credential is kept at least. Default 600. */
             keepSeconds?: number;
-            /** @description Somebody else may have the present credential: replace it at once and end its calls in flight. */
+            /** @description The current credential may be leaked. Replaces it at once and aborts its calls in flight. */
             compromised?: boolean;
         };
         RotationActionInput: {
             /**
-             * @description cancel: forget the next credential. roll_back: use the former one again, if the provider accepts it. retire: delete the former one now; its calls in flight finish. compromised: stop using the former one at once and end its calls in flight.
+             * @description cancel: delete the new credential. roll_back: use the previous one again, if the provider accepts it. retire: delete the previous one now; its calls in flight finish. compromised: delete the previous one at once and abort its calls in flight.
              * @enum {string}
              */
             action: "cancel" | "roll_back" | "retire" | "compromised";
@@ -7703,7 +7703,7 @@ export interface components {
                 expiresAt: string | null;
                 /**
                  * Format: date-time
-                 * @description When a person connected it last; null: nobody has, or its kind needs none.
+                 * @description When a person last connected it. Null: never, or its kind of credential is not connected.
                  */
                 connectedAt: string | null;
                 failure: {
@@ -7721,10 +7721,10 @@ export interface components {
                     nextAttemptAt: string | null;
                 } | null;
             } | null;
-            /** @description The present or last rotation in two versions; null: there was none. */
+            /** @description The current or last rotation with overlap; null: no rotation has started. */
             rotation: {
                 /**
-                 * @description testing: the next credential is stored and not in use. rejected: the provider does not accept it. retiring: it is in use, and the former one is kept. retired: the former one is deleted. rolled_back: the former one is in use again.
+                 * @description testing: the new credential is stored and not in use. rejected: the provider does not accept it. retiring: it is in use, and the previous one is kept. retired: the previous one is deleted. rolled_back: the previous one is in use again.
                  * @enum {string}
                  */
                 state: "testing" | "rejected" | "retiring" | "retired" | "rolled_back" | "cancelled";
@@ -7741,27 +7741,27 @@ export interface components {
                 nextTestAt: string | null;
                 /**
                  * Format: date-time
-                 * @description From when on new calls carry the next credential.
+                 * @description From when on new calls carry the new credential.
                  */
                 inUseSince: string | null;
                 /**
                  * Format: date-time
-                 * @description Until then the former credential is kept although nothing uses it.
+                 * @description Until then the previous credential is kept, even without calls that use it.
                  */
                 keepUntil: string | null;
                 /**
                  * Format: date-time
-                 * @description When the former credential is deleted at the latest.
+                 * @description When the previous credential is deleted at the latest.
                  */
                 retiresBy: string | null;
-                /** @description Calls and WebSockets in flight with the former credential; null: not every data plane has reported. */
+                /** @description Calls and WebSockets in flight with the previous credential; null: not every data plane has reported. */
                 callsInFlight: number | null;
                 /**
                  * Format: date-time
                  * @description When the rotation ended.
                  */
                 endedAt: string | null;
-                /** @description The former credential is compromised and never used again. */
+                /** @description The previous credential is compromised and never used again. */
                 compromised: boolean;
             } | null;
             /** @description Number of accounts that use the credential. */
@@ -10543,7 +10543,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Cancel, roll back or end a rotation in two versions of a shared credential */
+            /** @description Cancel, roll back or end a rotation with overlap of a shared credential */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10981,7 +10981,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Choose whether a person activates new keys */
+            /** @description Set manual or automatic activation of signing keys */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11044,7 +11044,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Sign with the next key, which a person has uploaded */
+            /** @description Activate the pending signing key */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11806,7 +11806,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description List the projects that allow an agent of your own, and your agents */
+            /** @description List the projects that allow personal agents, with yours */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11838,7 +11838,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Create a gateway token of your own agent, and the agent where there is none */
+            /** @description Create a gateway token for your personal agent; the first one also creates the agent */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -11869,7 +11869,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Revoke a gateway token of your own agent */
+            /** @description Revoke a gateway token of your personal agent */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12421,7 +12421,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Cancel, roll back or end a rotation in two versions of a provider account */
+            /** @description Cancel, roll back or end a rotation with overlap of a provider account */
             200: {
                 headers: {
                     [name: string]: unknown;

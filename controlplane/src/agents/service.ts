@@ -158,7 +158,7 @@ export class AgentService {
       const plan = planBudgetChange(patch, budgets);
       const hasNewRows = await writeBudgetRows(tx, scope, plan, budgets);
       const row = await store.updateAgent(tx, actor.orgId, id, { ...before, ...patch, ...plan.columns });
-      if (patch.status !== undefined) await store.forgetPersonalEnd(tx, id);
+      if (patch.status !== undefined) await store.clearPersonalEndedAt(tx, id);
       const changes = auditChanges(before, row, patch);
       const after = await loadBudgets(tx, scope, row);
       await recordAudit(

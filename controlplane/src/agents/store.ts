@@ -162,8 +162,8 @@ export async function updateAgent(tx: Tx, orgId: string, id: string, settings: A
   return row!;
 }
 
-/** The agent's status is an admin's decision from now on: its owner cannot restore it. */
-export async function forgetPersonalEnd(tx: Tx, id: string): Promise<void> {
+/** An admin changed the status. Clears `personal_ended_at`, so the owner cannot restore the agent. */
+export async function clearPersonalEndedAt(tx: Tx, id: string): Promise<void> {
   await tx`update agents set personal_ended_at = null where id = ${id} and personal_ended_at is not null`;
 }
 

@@ -4,7 +4,7 @@ import { HOUR_MS, NANOS_PER_CENT } from '@acg/base/time-and-money-units';
 export const METRICS = ['error_rate', 'latency', 'spend'] as const;
 export type Metric = (typeof METRICS)[number];
 
-/** With fewer calls, an error rate or a latency is null: it would say little. */
+/** Without this many calls, an error rate or a latency is null: fewer than 20 calls are not significant. */
 const CALLS_MIN = 20;
 /** An alert resolves when its rule was not met for this long, so that it does not flap at the turn of each hour. */
 export const RESOLVE_AFTER_MS = HOUR_MS;

@@ -15,9 +15,9 @@ import { isMet, measure, nextStep, type Sums } from './alert-state.js';
 import { type AlertRow, loadAlert, loadRule, lockRule, type RuleRow, resolveAlert } from './store.js';
 
 const INTERVAL_S = 60;
-const RULES_PER_TURN = 2_000;
-const TURN_MS = 30_000;
-/** One organization's share of a turn. */
+const RULES_PER_CYCLE = 2_000;
+const CYCLE_MS = 30_000;
+/** Time limit of one organization per cycle. */
 const ORG_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 2_000;
 const P95 = 0.95;
@@ -28,8 +28,8 @@ interface DueRule {
 }
 
 /**
- * One turn over the rules that are due. Organizations take turns: the first rule of each, then the second of each.
- * Returns the number of rules evaluated.
+ * Evaluates due rules round-robin by organization: the first rule of each, then the second of each. Returns the number
+ * of rules evaluated.
  */
 export async function evaluateDueAlertRules(sql: Sql, log: Logger): Promise<number> {
   const due = await sql<DueRule[]>`
@@ -38,13 +38,13 @@ export async function evaluateDueAlertRules(sql: Sql, log: Logger): Promise<numb
              row_number() over (partition by r.org_id order by r.evaluated_at nulls first, r.id) as turn
         from alert_rules r join organizations o on o.id = r.org_id and o.purge_at is null
        where r.enabled and (r.evaluated_at is null or r.evaluated_at <= now() - ${INTERVAL_S} * interval '1 second')) d
-     order by turn, evaluated_at nulls first limit ${RULES_PER_TURN}`;
+     order by turn, evaluated_at nulls first limit ${RULES_PER_CYCLE}`;
   const startMs = performance.now();
   const spentMs = new Map<string, number>();
   let evaluated = 0;
   for (const rule of due) {
     const beginMs = performance.now();
-    if (beginMs - startMs > TURN_MS) break;
+    if (beginMs - startMs > CYCLE_MS) break;
     const orgSpentMs = spentMs.get(rule.orgId) ?? 0;
     if (orgSpentMs > ORG_MS) continue;
     const outcome = await evaluate(sql, rule, Date.now()).catch((error: unknown) => {

@@ -4,7 +4,7 @@
  * they are evidence of what happened to an organization's credentials.
  */
 import type { Sql, Tx } from '../db/postgres-client.js';
-import { endPersonalAgents } from '../personal-agents/ending/end-personal-agents.js';
+import { endPersonalAgents } from '../personal-agents/revocation/end-personal-agents.js';
 import { type Invalidation, publishInvalidations } from '../watch/publish-invalidations.js';
 
 /** Replaces the address of the person. */

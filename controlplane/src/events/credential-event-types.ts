@@ -16,7 +16,7 @@ const CredentialChange = ClosedObject({
 
 const RotationChange = ClosedObject({
   ...CredentialChange.properties,
-  compromised: Type.Boolean({ description: 'An admin has marked the former credential as compromised.' }),
+  compromised: Type.Boolean({ description: 'An admin has marked the previous credential as compromised.' }),
 });
 
 const SAMPLE_CREDENTIAL = {
@@ -67,35 +67,35 @@ export const CREDENTIAL_EVENT_TYPES = {
     mailedFields: ['providerSlug'],
   }),
   'credential.rotated': defineEvent({
-    title: 'Next credential in use',
-    description: 'The provider accepts the next credential of a rotation in two versions, and new calls carry it.',
+    title: 'New credential in use',
+    description: 'The provider accepts the new credential of a rotation with overlap, and new calls carry it.',
     severity: 'info',
     schema: RotationChange,
     sample: SAMPLE_ROTATION,
     mailedFields: ['providerSlug'],
   }),
   'credential.rotation_failed': defineEvent({
-    title: 'Next credential rejected',
+    title: 'New credential rejected',
     description:
-      'The provider does not accept the next credential of a rotation in two versions. The present one stays in use.',
+      'The provider does not accept the new credential of a rotation with overlap. The current one stays in use.',
     severity: 'warning',
     schema: CredentialChange,
     sample: SAMPLE_CREDENTIAL,
     mailedFields: ['providerSlug'],
   }),
   'credential.rolled_back': defineEvent({
-    title: 'Former credential in use again',
+    title: 'Credential rolled back',
     description:
-      'The former credential of a rotation in two versions is in use again: the provider rejects the next one, or an admin rolled back.',
+      'The previous credential of a rotation with overlap is in use again: the provider rejects the new one, or an admin rolled back.',
     severity: 'warning',
     schema: RotationChange,
     sample: SAMPLE_ROTATION,
     mailedFields: ['providerSlug'],
   }),
   'credential.retired': defineEvent({
-    title: 'Former credential deleted',
+    title: 'Previous credential deleted',
     description:
-      'The former credential of a rotation in two versions is deleted from the gateway. Revoke it at the provider.',
+      'The previous credential of a rotation with overlap is deleted from the gateway. Revoke it at the provider.',
     severity: 'info',
     schema: RotationChange,
     sample: SAMPLE_ROTATION,

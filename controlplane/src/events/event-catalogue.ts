@@ -174,7 +174,7 @@ export const EVENT_TYPES = {
   'alert.opened': defineEvent({
     title: 'Alert rule met',
     description:
-      'Error rate, latency or spend exceeds the same hours of last week as an alert rule says. Sent once per alert, after the end of a silence.',
+      'A value met the condition of an alert rule. Sent once per alert. During a silence, the gateway sends it when the silence ends, if the rule is still met.',
     severity: 'warning',
     schema: AlertOfRule,
     sample: SAMPLE_ALERT,

@@ -16,7 +16,7 @@ export interface IssuerKeyRow {
   readonly publicJwk: JWK;
   readonly state: 'next' | 'signing' | 'former';
   readonly createdAt: Date;
-  /** Null: when a person activates it. */
+  /** Null: the key is pending until an admin activates it. */
   readonly activeFrom: Date | null;
 }
 
@@ -65,7 +65,7 @@ export async function loadRotationState(sql: Sql | Tx, orgId: string): Promise<R
   return { manual: row.manual, hasKey: keys.length > 0, hasNext, published: keys.length };
 }
 
-/** Locks the organization's keys until the transaction ends. Null: there is no such organization. */
+/** Locks the organization's keys until the transaction ends. Null: the organization does not exist. */
 export async function lockKeys(tx: Tx, orgId: string): Promise<RotationState | null> {
   await tx`select pg_advisory_xact_lock(hashtext(${`issuer-keys:${orgId}`}))`;
   return loadRotationState(tx, orgId);
@@ -75,7 +75,7 @@ interface NewKey {
   readonly id: string;
   readonly publicJwk: JWK;
   readonly sealed: EncryptedSecret;
-  /** `now`: the first key. `published`: a day later. `activated`: when a person activates it. */
+  /** `now`: the first key. `published`: a day later. `activated`: when an admin activates it. */
   readonly signs: 'now' | 'published' | 'activated';
 }
 
@@ -99,7 +99,7 @@ export async function activateKey(tx: Tx, orgId: string, id: string): Promise<bo
   return rows.length > 0;
 }
 
-/** Returns false when nothing changes. A next key waits for a person, or signs a day after the change. */
+/** Returns false when nothing changes. A pending key waits for an admin, or signs a day after the change. */
 export async function setManualRotation(tx: Tx, orgId: string, manual: boolean): Promise<boolean> {
   const rows = await tx`
     update organizations set issuer_manual_rotation = ${manual}

@@ -66,7 +66,7 @@ export function issuerRoutes(app: App, { issuer, catalogue, throttle }: IssuerDe
     {
       config: { access: 'admin' },
       schema: {
-        ...operation('Issuer', 'updateIssuer', 'Choose whether a person activates new keys'),
+        ...operation('Issuer', 'updateIssuer', 'Set manual or automatic activation of signing keys'),
         body: IssuerPatch,
         response: { 200: IssuerReply },
       },
@@ -96,7 +96,7 @@ export function issuerRoutes(app: App, { issuer, catalogue, throttle }: IssuerDe
     {
       config: { access: 'admin' },
       schema: {
-        ...operation('Issuer', 'activateIssuerKey', 'Sign with the next key, which a person has uploaded'),
+        ...operation('Issuer', 'activateIssuerKey', 'Activate the pending signing key'),
         errorStatuses: [404],
         params: IssuerKeyParams,
         response: { 200: IssuerReply },

@@ -14,7 +14,7 @@ const IssuerKey = Type.Object({
   activeFrom: Type.Unsafe<string | null>({
     type: ['string', 'null'],
     format: 'date-time',
-    description: 'Null: when a person activates it.',
+    description: 'Null: the key is pending until an admin activates it.',
   }),
 });
 const Setup = Type.Object({
@@ -32,7 +32,7 @@ const Issuer = Type.Object({
   jwks: Type.Object({ keys: Type.Array(Type.Object({}, { additionalProperties: true })) }),
   isPublic: Type.Boolean({ description: 'Whether providers can fetch the keys: an https URL with a public name.' }),
   subject: NullableText('`sub` of the tokens of the agent; null without agentId.'),
-  manualRotation: Type.Boolean({ description: 'A new key signs only after a person has activated it.' }),
+  manualRotation: Type.Boolean({ description: 'A new key signs only after an admin has activated it.' }),
   keys: Type.Array(IssuerKey),
   setups: Type.Array(Setup),
 });

@@ -39,7 +39,7 @@ async function rollUpNextDay(tx: Tx, end: string): Promise<boolean> {
   return true;
 }
 
-/** Rebuilds one late day of one organization. Returns false when there is none. */
+/** Rebuilds one late day of one organization. Returns false when no day is late. */
 async function rollUpLateDay(tx: Tx): Promise<boolean> {
   const [late] = await tx<{ orgId: string; day: string }[]>`
     select org_id as "orgId", day::text from usage_tags_late

@@ -5,7 +5,7 @@
  */
 import type { Tx } from '../db/postgres-client.js';
 import { Conflict } from '../domain/errors.js';
-import { endPersonalAgents, lockPersonalAgents } from '../personal-agents/ending/end-personal-agents.js';
+import { endPersonalAgents, lockPersonalAgents } from '../personal-agents/revocation/end-personal-agents.js';
 import { publishInvalidations } from '../watch/publish-invalidations.js';
 import * as store from './store.js';
 

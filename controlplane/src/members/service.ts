@@ -19,7 +19,7 @@ import { type Actor, isRoleAtLeast, lowerRole, type Role } from '../http/route-a
 import { normaliseEmail } from '../http/schema.js';
 import { buildInvitationLink, createInvitationMail } from '../mail/mail-texts.js';
 import type { Mailer } from '../mail/mailer.js';
-import { lockPersonalAgents } from '../personal-agents/ending/end-personal-agents.js';
+import { lockPersonalAgents } from '../personal-agents/revocation/end-personal-agents.js';
 import { endRunTree } from '../runs/end-run-tree.js';
 import { loadRun } from '../runs/store.js';
 import type { Throttle } from '../throttling/throttle.js';

@@ -12,11 +12,7 @@ export function personalAgentRoutes(app: App, personalAgents: PersonalAgentServi
     {
       config: { access: 'member', tokens: false },
       schema: {
-        ...operation(
-          'Agents',
-          'listPersonalAgents',
-          'List the projects that allow an agent of your own, and your agents',
-        ),
+        ...operation('Agents', 'listPersonalAgents', 'List the projects that allow personal agents, with yours'),
         querystring: PersonalAgentQuery,
         response: { 200: PersonalAgentList },
       },
@@ -35,7 +31,7 @@ export function personalAgentRoutes(app: App, personalAgents: PersonalAgentServi
         ...operation(
           'Agents',
           'createPersonalAgentKey',
-          'Create a gateway token of your own agent; the first one also creates the agent',
+          'Create a gateway token for your personal agent; the first one also creates the agent',
         ),
         body: PersonalKeyInput,
         response: { 201: PersonalKeyReply },
@@ -51,7 +47,7 @@ export function personalAgentRoutes(app: App, personalAgents: PersonalAgentServi
     {
       config: { access: 'member', tokens: false },
       schema: {
-        ...operation('Agents', 'revokePersonalAgentKey', 'Revoke a gateway token of your own agent'),
+        ...operation('Agents', 'revokePersonalAgentKey', 'Revoke a gateway token of your personal agent'),
         params: IdParams,
         response: { 200: Deleted },
       },

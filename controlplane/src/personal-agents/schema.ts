@@ -20,7 +20,7 @@ export const PersonalAgentProject = Type.Object({
   projectSlug: Type.String(),
   agent: Type.Unsafe<Static<typeof PersonalAgentFields> | null>({
     anyOf: [PersonalAgentFields, { type: 'null' }],
-    description: "The caller's agent in this project; null: the first key creates it.",
+    description: "The caller's personal agent in this project; null: the first key creates it.",
   }),
 });
 export type PersonalAgentProject = Static<typeof PersonalAgentProject>;

@@ -19,7 +19,7 @@ const PersonalAgentsField = Type.Unsafe<{ credentialIds: string[] } | null>({
     { type: 'null' },
   ],
   description:
-    'Whether members may have an agent of their own here, with accounts that use these shared credentials, one per provider. Null: they may not; personal agents of the project end.',
+    'Allows a personal agent for each member, with accounts that use these shared credentials, one per provider. Null: not allowed; personal agents of the project end.',
 });
 export const Project = Type.Object({
   id: Uuid,

@@ -20,7 +20,7 @@ import {
   endPersonalAgents,
   lockPersonalAgents,
   removePersonalAccounts,
-} from '../personal-agents/ending/end-personal-agents.js';
+} from '../personal-agents/revocation/end-personal-agents.js';
 import { type Invalidation, publishInvalidations } from '../watch/publish-invalidations.js';
 import type { Project, ProjectPatch, ProjectQuery, ProjectWithBudgets } from './schema.js';
 import * as store from './store.js';

@@ -49,7 +49,7 @@ export class CredentialTester implements UsageObserver {
     fraction: 1 / 2,
   });
   readonly #retestQueue = new RetestQueue();
-  /** Set by the rotations in two versions. */
+  /** Set by {@link RotationService}. */
   formerCredentials: FormerCredentials | null = null;
 
   constructor(
@@ -190,7 +190,7 @@ export class CredentialTester implements UsageObserver {
   }
 
   /**
-   * The provider rejects the present credential: puts the former one of a rotation back, if the provider accepts that.
+   * The provider rejects the current credential: restores the previous one of a rotation, if the provider accepts that.
    * Calls of agents never cause this by themselves, because agents can provoke rejections.
    */
   async #restoreFormer(orgId: string, provider: Provider, sealed: store.EncryptedCredential): Promise<boolean> {
@@ -289,11 +289,11 @@ export class CredentialTester implements UsageObserver {
   }
 }
 
-/** Former credentials of rotations in two versions (rotation-service.ts). */
+/** Previous credentials of rotations with overlap (rotation-service.ts). */
 interface FormerCredentials {
   /** Null: none is kept. */
   loadFormer(owner: RotationOwner): Promise<Credentials | null>;
-  /** Puts the former one back, unless the present one is no longer that of `nonce` (base64). */
+  /** Restores the previous one, unless the current one is no longer that of `nonce` (base64). */
   restore(owner: RotationOwner, nonce: string): Promise<boolean>;
 }
 
@@ -304,7 +304,7 @@ export interface TestResult extends ProbeResult {
   readonly steps?: TestReply['steps'];
   /** Why no credential was minted. */
   readonly failure?: { readonly code: MintFailureCode; readonly message: string };
-  /** The former credential of a rotation is in use again. */
+  /** The previous credential of a rotation is in use again. */
   readonly isRolledBack?: boolean;
 }
 
@@ -345,7 +345,7 @@ function toTestReply(result: TestResult): TestReply {
 }
 
 function describeResult({ status, refused, untestable, failure, isRolledBack }: TestResult): string | null {
-  if (isRolledBack === true) return 'The provider rejects this credential: the former one is in use again.';
+  if (isRolledBack === true) return 'The provider rejects this credential: the previous one is in use again.';
   if (failure !== undefined) return failure.message;
   if (untestable !== null) return `Not tested: ${untestable}`;
   if (refused && status === null) return 'The account needs its credentials set again.';

@@ -1,8 +1,8 @@
-/** What a test says about the credential. Pure. */
+/** Whether a test confirms or rejects the credential. Pure. */
 import type { MintFailureCode } from '../minting/mint-failure.js';
 import type { TestResult } from './credential-tester.js';
 
-/** `unknown`: neither accepted nor rejected, so a later test may say. */
+/** `unknown`, for example HTTP 429: neither confirms nor rejects the credential, which is tested again later. */
 export type TestVerdict = 'accepted' | 'rejected' | 'unknown';
 
 /** Failed exchanges that the credential itself caused. Others say something about the token endpoint or the network. */

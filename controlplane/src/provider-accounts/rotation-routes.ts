@@ -11,7 +11,7 @@ import type { ProviderAccountService } from './service.js';
 import { SharedCredentialReply } from './shared-credential-schema.js';
 import type { SharedCredentialService } from './shared-credential-service.js';
 
-const CHANGE_SUMMARY = 'Cancel, roll back or end a rotation in two versions';
+const CHANGE_SUMMARY = 'Cancel, roll back or end a rotation with overlap';
 
 export function rotationRoutes(
   app: App,
@@ -55,8 +55,8 @@ export function rotationRoutes(
   );
 }
 
-/** Starts a rotation in two versions, or calls `replace`, which replaces the credential at once. */
-export async function rotateBy(
+/** Starts a rotation with overlap, or calls `replace`, which replaces the credential at once. */
+export async function rotateWithOverlapOrReplace(
   rotations: RotationService,
   actor: Actor,
   owner: Omit<RotationOwner, 'orgId'>,

@@ -1,4 +1,4 @@
-/** Rotation of a credential in two versions, as the API shows it (docs/contract.md#rotation-in-two-versions). */
+/** Rotation of a credential with overlap, as the API shows it (docs/contract.md#rotation-with-overlap). */
 import { type Static, Type } from 'typebox';
 import { Body } from '../http/schema.js';
 
@@ -20,8 +20,8 @@ const RotationFields = Type.Object({
     type: 'string',
     enum: [...ROTATION_STATES],
     description:
-      'testing: the next credential is stored and not in use. rejected: the provider does not accept it. retiring: it is ' +
-      'in use, and the former one is kept. retired: the former one is deleted. rolled_back: the former one is in use again.',
+      'testing: the new credential is stored and not in use. rejected: the provider does not accept it. retiring: it is in ' +
+      'use, and the previous one is kept. retired: the previous one is deleted. rolled_back: the previous one is in use again.',
   }),
   startedAt: Type.String({ format: 'date-time' }),
   testStatus: nullableInteger('HTTP status of the last test; null: no answer.'),
@@ -30,40 +30,40 @@ const RotationFields = Type.Object({
     description: 'Why the last test did not accept the credential.',
   }),
   nextTestAt: nullableTime('When a credential that could not be tested is tested again.'),
-  inUseSince: nullableTime('From when on new calls carry the next credential.'),
-  keepUntil: nullableTime('Until then the former credential is kept although nothing uses it.'),
-  retiresBy: nullableTime('When the former credential is deleted at the latest.'),
+  inUseSince: nullableTime('From when on new calls carry the new credential.'),
+  keepUntil: nullableTime('Until then the previous credential is kept, even without calls that use it.'),
+  retiresBy: nullableTime('When the previous credential is deleted at the latest.'),
   callsInFlight: nullableInteger(
-    'Calls and WebSockets in flight with the former credential; null: not every data plane has reported.',
+    'Calls and WebSockets in flight with the previous credential; null: not every data plane has reported.',
   ),
   endedAt: nullableTime('When the rotation ended.'),
-  compromised: Type.Boolean({ description: 'The former credential is compromised and never used again.' }),
+  compromised: Type.Boolean({ description: 'The previous credential is compromised and never used again.' }),
 });
 export type RotationView = Static<typeof RotationFields>;
 
 export const Rotation = Type.Unsafe<RotationView | null>({
   ...RotationFields,
   type: ['object', 'null'],
-  description: 'The present or last rotation in two versions; null: there was none.',
+  description: 'The current or last rotation with overlap; null: no rotation has started.',
 });
 
 export const TwoVersionOptions = {
   testFirst: Type.Optional(
     Type.Boolean({
       description:
-        'Store the credential beside the present one, test it, and use it from then on; calls in flight finish with the former one.',
+        'Store the credential in addition to the current one, test it, then use it; calls in flight finish with the previous one.',
     }),
   ),
   keepSeconds: Type.Optional(
     Type.Integer({
       minimum: 0,
       maximum: KEEP_SECONDS_MAX,
-      description: `With testFirst: how long the former credential is kept at least. Default ${KEEP_SECONDS_DEFAULT}.`,
+      description: `With testFirst: how long the previous credential is kept at least. Default ${KEEP_SECONDS_DEFAULT}.`,
     }),
   ),
   compromised: Type.Optional(
     Type.Boolean({
-      description: 'Somebody else may have the present credential: replace it at once and end its calls in flight.',
+      description: 'The current credential may be leaked. Replaces it at once and aborts its calls in flight.',
     }),
   ),
 };
@@ -73,8 +73,8 @@ export const RotationActionInput = Body({
     type: 'string',
     enum: [...ROTATION_ACTIONS],
     description:
-      'cancel: forget the next credential. roll_back: use the former one again, if the provider accepts it. retire: delete ' +
-      'the former one now; its calls in flight finish. compromised: stop using the former one at once and end its calls in flight.',
+      'cancel: delete the new credential. roll_back: use the previous one again, if the provider accepts it. retire: delete ' +
+      'the previous one now; its calls in flight finish. compromised: delete the previous one at once and abort its calls in flight.',
   }),
 });
 export type RotationActionInput = Static<typeof RotationActionInput>;

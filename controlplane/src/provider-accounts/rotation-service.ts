@@ -1,7 +1,7 @@
 /**
- * Rotates credentials in two versions (docs/contract.md#rotation-in-two-versions): the next one is stored beside the
- * present one, tested by a call of the gateway, then used; the former one is kept until nothing uses it. Each step is
- * one transaction, so a control plane that dies changes nothing, and another one goes on.
+ * Rotates credentials with overlap (docs/contract.md#rotation-with-overlap). Stores the new credential in addition to
+ * the current one, tests it by a call of the gateway, then uses it. Keeps the previous one until no call uses it. Each
+ * step is one transaction. If a control plane crashes, its transaction rolls back and another control plane retries.
  */
 import type { Logger } from '@acg/base/log';
 import { uuidv7 } from '@acg/base/uuidv7';
@@ -56,7 +56,7 @@ export class RotationService {
     tests.formerCredentials = this;
   }
 
-  /** Stores the next credential, which is tested within a second or two. Throws {@link Conflict} while one retires. */
+  /** Stores the new credential, which is tested within a second or two. Throws {@link Conflict} while one retires. */
   async start(
     actor: Actor,
     owner: store.RotationOwner,
@@ -73,7 +73,9 @@ export class RotationService {
       assertTestable(provider, credentials);
       const before = await store.loadRotation(tx, owner);
       if (before?.state === 'retiring')
-        throw new Conflict('the former credential of the last rotation is still kept: retire it, or roll back, first');
+        throw new Conflict(
+          'the previous credential of the last rotation is still kept: retire it, or roll back, first',
+        );
       await store.deleteRotation(tx, owner);
       const id = uuidv7(Date.now());
       const next = this.accounts.vault.encrypt({ purpose: 'rotation', orgId, id }, JSON.stringify(credentials));
@@ -112,7 +114,7 @@ export class RotationService {
     });
   }
 
-  /** Tests what is due, and deletes former credentials that nothing uses. Called every second by each control plane. */
+  /** Tests what is due, and deletes previous credentials without calls in flight. Called every second by each control plane. */
   async runDue(): Promise<void> {
     const due = await store.claimDueTests(this.sql, { limit: TESTS_PER_RUN, perOrg: TESTS_PER_ORG });
     const outcomes = await Promise.allSettled(due.map((row) => this.#testNext(row)));
@@ -159,12 +161,12 @@ export class RotationService {
       if (verdict === 'accepted') return this.#switchToNext(tx, owner, locked, current, outcome.status, false);
       if (verdict === 'unknown' && !current.startedLongAgo) return store.postponeTest(tx, row.id, outcome);
       await store.endRotation(tx, row.id, 'rejected', outcome);
-      this.log.info({ ...logged(owner), status: outcome.status }, 'next credential rejected');
+      this.log.info({ ...logged(owner), status: outcome.status }, 'new credential rejected');
       await appendEvent(tx, row.orgId, 'credential.rotation_failed', eventData(owner, locked));
     });
   }
 
-  /** New calls carry the next credential from now on. */
+  /** New calls carry the new credential from now on. */
   async #switchToNext(
     tx: Tx,
     owner: store.RotationOwner,
@@ -174,10 +176,10 @@ export class RotationService {
     compromised: boolean,
   ): Promise<void> {
     const next = this.#open(row);
-    if (next === null) throw new Conflict('the next credential cannot be decrypted: cancel the rotation');
+    if (next === null) throw new Conflict('the new credential cannot be decrypted: cancel the rotation');
     const former = compromised ? null : this.#sealFormer(owner, locked, row.id);
     // First, because replacing the credential of the owner cancels a rotation that is still testing.
-    await store.storeSwitch(tx, row.id, former, status, compromised);
+    await store.switchToNewCredential(tx, row.id, former, status, compromised);
     await this.#replace(tx, owner, locked.provider, next);
     await this.#publish(tx, owner, locked, 'credential.rotated', compromised);
   }
@@ -189,7 +191,7 @@ export class RotationService {
     return former === null ? null : vault.encrypt({ purpose: 'rotation', orgId, id }, JSON.stringify(former));
   }
 
-  /** The former credential is deleted. */
+  /** Deletes the previous credential. */
   async #retire(
     tx: Tx,
     owner: store.RotationOwner,
@@ -202,8 +204,8 @@ export class RotationService {
   }
 
   /**
-   * Puts the former credential back, which the provider accepts, because it rejects the present one. Returns false where
-   * the credential has been replaced since `nonce` (base64) was read, or the former one is not kept any more.
+   * Restores the previous credential: the provider rejects the current one and accepts the previous one. Returns false
+   * if the credential has been replaced since `nonce` (base64) was read, or the previous one is not kept any more.
    */
   restore(owner: store.RotationOwner, nonce: string): Promise<boolean> {
     return this.sql.begin(async (tx) => {
@@ -229,7 +231,7 @@ export class RotationService {
     return true;
   }
 
-  /** The former credential, which may be put back; null: none is kept. */
+  /** The previous credential, which may be restored; null: none is kept. */
   async loadFormer(owner: store.RotationOwner): Promise<Credentials | null> {
     const row = await store.loadRotation(this.sql, owner);
     return row?.state === 'retiring' && row.isOwnersPresent ? this.#open(row) : null;
@@ -251,8 +253,8 @@ export class RotationService {
     const problem = this.tests.describe(result) ?? '';
     throw new Conflict(
       verdict === 'rejected'
-        ? `the former credential stays out of use. ${problem}`
-        : `the former credential could not be tested, so it stays out of use: try again. ${problem}`,
+        ? `the previous credential stays out of use. ${problem}`
+        : `the previous credential could not be tested, so it stays out of use: try again. ${problem}`,
     );
   }
 
@@ -363,10 +365,10 @@ const eventData = ({ kind, orgId, id }: store.RotationOwner, { providerSlug, age
 
 function wrongState(action: RotationAction, row: store.RotationRow | null): Conflict {
   if (row === null || !['testing', 'retiring'].includes(row.state))
-    return new Conflict('no rotation is under way, or it has no former credential that may be used');
+    return new Conflict('no rotation is under way, or it has no previous credential that may be used');
   return new Conflict(
     row.state === 'testing'
-      ? `the next credential is being tested, so there is nothing to ${action === 'roll_back' ? 'roll back' : action}: cancel the rotation instead`
-      : 'the next credential is in use already: roll back, or retire the former one',
+      ? `the new credential is being tested, so there is nothing to ${action === 'roll_back' ? 'roll back' : action}: cancel the rotation instead`
+      : 'the new credential is in use already: roll back, or retire the previous one',
   );
 }

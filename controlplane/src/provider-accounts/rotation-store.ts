@@ -1,4 +1,4 @@
-/** Rows of rotations in two versions: at most one of each account and shared credential. */
+/** Rows of rotations with overlap: at most one of each account and shared credential. */
 import type { Sql, Tx } from '../db/postgres-client.js';
 import type { EncryptedSecret } from '../vault/aes-gcm-vault.js';
 import type { Invalidation } from '../watch/publish-invalidations.js';
@@ -11,7 +11,7 @@ export interface RotationOwner {
   readonly id: string;
 }
 
-/** The former credential is deleted at the latest then, seconds after the next one came into use. */
+/** The previous credential is deleted at the latest then, seconds after the new one came into use. */
 export const RETIRE_SECONDS_MAX = 86_400;
 
 const ownerColumn = (sql: Sql | Tx, { kind }: Pick<RotationOwner, 'kind'>) =>
@@ -188,10 +188,10 @@ export async function endRotation(
 }
 
 /**
- * The next credential is in use from this transaction on. `former` null: it is not kept. Every data plane that is
- * connected must report that it no longer uses the former one.
+ * The new credential is in use from this transaction on. `former` is the previous one; null: it is not kept. Every
+ * connected data plane must report that it no longer uses the previous one.
  */
-export async function storeSwitch(
+export async function switchToNewCredential(
   tx: Tx,
   id: string,
   former: EncryptedSecret | null,
@@ -211,13 +211,13 @@ export async function storeSwitch(
     select ${id}, id from data_planes where seen_at > now() - interval '1 minute'`;
 }
 
-/** Rows whose former credential nothing uses, or that have waited long enough. */
+/** Rows whose previous credential has no call in flight, or that have waited long enough. */
 export async function listRetirable(sql: Sql, limit: number): Promise<readonly RotationRow[]> {
   return sql<RotationRow[]>`
     select ${rotationColumns(sql)} from credential_rotations r
      where r.state = 'retiring' and r.switched_at + r.keep_seconds * interval '1 second' <= now()
        and (r.switched_at + ${RETIRE_SECONDS_MAX} * interval '1 second' <= now()
-            -- While the owner is out of use, no call uses the former one, and a later test may put it back.
+            -- While the owner is out of use, no call uses the previous one, and a later test may restore it.
             or (exists (select from provider_accounts where id = r.account_id and status = 'active'
                         union all select from credentials where id = r.credential_id and status = 'active')
                 and not exists (select from credential_rotation_uses u
@@ -229,7 +229,7 @@ export async function listRetirable(sql: Sql, limit: number): Promise<readonly R
 }
 
 /**
- * The invalidations of a credential that was replaced, so that calls in flight with a former one end: it is compromised.
+ * The invalidations of a credential that was replaced, so that calls in flight with a previous one end: it is compromised.
  */
 export async function endFormerCalls(
   tx: Tx,

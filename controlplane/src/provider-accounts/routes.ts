@@ -5,7 +5,7 @@ import { Deleted, IdParams } from '../http/schema.js';
 import type { CallCheck } from './call-check.js';
 import type { CredentialTester } from './credential-tester.js';
 import type { McpTools } from './mcp-tools.js';
-import { rotateBy } from './rotation-routes.js';
+import { rotateWithOverlapOrReplace } from './rotation-routes.js';
 import type { RotationService } from './rotation-service.js';
 import {
   AccountInput,
@@ -115,7 +115,7 @@ export function accountRoutes(app: App, { accounts, tests, calls, tools, rotatio
     },
     async ({ actor, params, body }) => {
       const replace = (compromised: boolean) => accounts.rotate(actor, params.id, body.credentials, compromised);
-      await rotateBy(rotations, actor, { kind: 'account', id: params.id }, body, replace);
+      await rotateWithOverlapOrReplace(rotations, actor, { kind: 'account', id: params.id }, body, replace);
       return { account: await accounts.show(actor, params.id) };
     },
   );

@@ -134,7 +134,7 @@ export class ProviderAccountService {
   }
 
   /**
-   * Replaces the credentials. Calls in flight finish with the former ones, unless these are compromised; the next calls
+   * Replaces the credentials. Calls in flight finish with the previous ones, unless these are compromised; the next calls
    * carry the new ones.
    */
   async rotate(actor: Actor, id: string, fields: CredentialFieldsInput, compromised: boolean): Promise<void> {

@@ -3,7 +3,7 @@ import { parsePage } from '../http/limit-offset-pagination.js';
 import { operation } from '../http/operation-id-tag-and-summary.js';
 import { Deleted, IdParams } from '../http/schema.js';
 import type { CredentialTester } from './credential-tester.js';
-import { rotateBy } from './rotation-routes.js';
+import { rotateWithOverlapOrReplace } from './rotation-routes.js';
 import type { RotationService } from './rotation-service.js';
 import { RotateInput, TestReply } from './schema.js';
 import {
@@ -95,7 +95,7 @@ export function sharedCredentialRoutes(
     },
     async ({ actor, params, body }) => {
       const replace = (compromised: boolean) => shared.rotate(actor, params.id, body.credentials, compromised);
-      await rotateBy(rotations, actor, { kind: 'credential', id: params.id }, body, replace);
+      await rotateWithOverlapOrReplace(rotations, actor, { kind: 'credential', id: params.id }, body, replace);
       return { credential: await shared.get(actor, params.id) };
     },
   );

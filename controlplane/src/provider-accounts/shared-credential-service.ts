@@ -85,7 +85,7 @@ export class SharedCredentialService {
   }
 
   /**
-   * Replaces the credential for all its accounts at once. Calls in flight finish with the former one, unless it is
+   * Replaces the credential for all its accounts at once. Calls in flight finish with the previous one, unless it is
    * compromised.
    */
   async rotate(

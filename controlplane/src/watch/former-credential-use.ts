@@ -1,5 +1,5 @@
 /**
- * Finds out whether data planes still use former credentials of rotations (docs/contract.md#rotation-in-two-versions).
+ * Finds out whether data planes still use previous credentials of rotations (docs/contract.md#rotation-with-overlap).
  * Each heartbeat names those that are about to retire, after all earlier invalidations, and the data planes answer with
  * their calls in flight.
  */

@@ -207,7 +207,7 @@ projects:
     total: 1,
     credentials: [{ accounts: 2 }],
   });
-  // The owner's own agent is neither exported nor pruned, unless its project is.
+  // The owner's personal agent is neither exported nor pruned, unless its project is.
   const own = { name: 'laptop', projectId: tenant.projectId };
   const { agent } = (await tenant.call('POST', '/v1/personal-agents/keys', own)).body;
   const exported = parse((await acg.runOk(['export'])).stdout);

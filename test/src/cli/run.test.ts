@@ -222,7 +222,7 @@ test('acg env prints the same for a shell and names the command that revokes its
   expect(outcome.stderr).toContain('acg keys revoke');
 });
 
-test('a member’s own agent: the first run creates it, its token ends with the program, the project may end it', async () => {
+test('a member’s personal agent: the first run creates it, its token ends with the program, the project may end it', async () => {
   const email = `${crypto.randomUUID()}@example.com`;
   const invited = await tenant.call('POST', '/v1/members', { email, role: 'member' });
   const token = new URL(invited.body.invitationUrl).hash.replace(/^#(token=)?/, '');
@@ -233,7 +233,7 @@ test('a member’s own agent: the first run creates it, its token ends with the 
   const runOwn = (...args: readonly string[]) =>
     acg.run(['run', ...args, '--', ...node('console.log(process.env.OPENAI_API_KEY)')], { cwd, env });
   const denied = await runOwn('--personal');
-  expect([denied.code, denied.stderr]).toEqual([125, expect.stringContaining('no project allows agents of members')]);
+  expect([denied.code, denied.stderr]).toEqual([125, expect.stringContaining('no project allows personal agents')]);
   expect((await runOwn()).stderr).toContain('which agent?');
   const credentials = { apiKey: PROVIDER_CREDENTIALS.openai };
   await tenant.call('POST', '/v1/credentials', { name: 'Team', providerSlug: 'openai', credentials });

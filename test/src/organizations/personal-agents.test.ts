@@ -15,7 +15,7 @@ async function setUp() {
   const owner = await plane().createMember('owner');
   const member = await plane().createMember('member', owner.orgId);
   await sql()`update users set name = 'Ada Lovelace' where id = ${member.userId}`;
-  const projectId: string = (await owner.call('POST', '/v1/projects', { name: 'Own agents' })).body.project.id;
+  const projectId: string = (await owner.call('POST', '/v1/projects', { name: 'Personal agents' })).body.project.id;
   const credentialId = await shared(owner, 'OpenAI of the team', 'openai', projectId);
   const path = `/v1/projects/${projectId}`;
   const personalAgents = { credentialIds: [credentialId] };
@@ -37,7 +37,7 @@ test('a member gets one agent, named after the member, with the limits and crede
   const before = await member.call('GET', '/v1/personal-agents');
   expect(before.body).toMatchObject({
     total: 1,
-    personalAgents: [{ projectId, projectName: 'Own agents', agent: null }],
+    personalAgents: [{ projectId, projectName: 'Personal agents', agent: null }],
   });
   const [first, second] = [await createKey(), await createKey(member, { lifetimeSeconds: 60 })];
   expect(first.status).toBe(201);

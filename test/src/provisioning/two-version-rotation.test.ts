@@ -1,4 +1,4 @@
-/** Rotation of stored keys in two versions: store, test, use, retire (docs/contract.md#rotation-in-two-versions). */
+/** Rotation of stored keys with overlap: store, test, use, retire (docs/contract.md#rotation-with-overlap). */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import postgres from 'postgres';
@@ -202,9 +202,9 @@ test('only the test of the gateway puts the former key back, not a 401 of an age
   await waitUntil('the gateway has tested the next key', () => countProbes() > probes);
   expect((await tenant.call('POST', `${path}/test`)).body.ok).toBe(true);
   expect(await isUsed(next)).toBe(true);
-  expect((await rotate(newKey())).body.error).toContain('the former credential of the last rotation is still kept');
+  expect((await rotate(newKey())).body.error).toContain('the previous credential of the last rotation is still kept');
   accepted.delete(next);
-  expect((await tenant.call('POST', `${path}/test`)).body.hint).toContain('the former one is in use again');
+  expect((await tenant.call('POST', `${path}/test`)).body.hint).toContain('the previous one is in use again');
   await waitForState('rolled_back');
   await waitUntil('new calls carry the former key', () => isUsed(former));
   expect(await storedSecrets()).toBe(0);
@@ -358,7 +358,7 @@ test('a data plane that does not report delays the end, up to a day', async () =
   expect((await silent.act('retire')).status).toBe(409);
 });
 
-test('a provider without a test has no rotation in two versions', async () => {
+test('a provider without a test has no rotation with overlap', async () => {
   const { slug } = await createProvider({ none: 'It has no free call.' });
   const agent = await tenant.createAgent();
   const id = await tenant.createAccount(agent.id, slug, { apiKey: newKey() });

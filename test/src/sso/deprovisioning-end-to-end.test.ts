@@ -76,7 +76,7 @@ const callProvider = (token: string) =>
     body: JSON.stringify({ model: 'gpt-4o', messages: [], stream: true, max_completion_tokens: 5 }),
   });
 
-/** A running stream of the member's own agent. */
+/** A running stream of the member's personal agent. */
 async function openPersonalStream(device: string) {
   const created = await stack.call('POST', '/v1/personal-agents/keys', device, { projectId, name: 'laptop' });
   expect(created.status).toBe(201);

@@ -131,7 +131,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
   },
   'personal-agents': {
     topic: 'Agents and credentials',
-    summary: 'your own agents, in projects that allow them',
+    summary: 'your personal agents, in projects that allow them',
     load: async () => (await import('./resources/personal-agents.js')).registerPersonalAgentCommands,
   },
   members: {

@@ -15,7 +15,7 @@ export interface GatewayToken {
   readonly keyId: string | null;
   /** The token is that of a run, which ends with the program. */
   readonly isRun?: true;
-  /** The token is that of the user's own agent. */
+  /** The token is that of the user's personal agent. */
   readonly isPersonal?: true;
   /** Id of the agent that the token must belong to; null for any agent. */
   readonly agentId: string | null;
@@ -30,7 +30,7 @@ export interface RunBudget {
 
 interface TokenOptions {
   readonly agent: string | undefined;
-  /** The user's own agent, whatever the settings name. */
+  /** The user's personal agent, whatever the settings name. */
   readonly personal?: boolean | undefined;
   readonly ttlMs: number;
   /** Null: the program gets a gateway token without a budget of its own. */
@@ -109,7 +109,7 @@ async function startRun(
 
 const nameOfRun = (): string => `acg run on ${hostname().replaceAll(/[^\w.-]/g, '-') || 'unknown'}`.slice(0, 200);
 
-/** A token of the user's own agent, which the first one creates. */
+/** A token of the user's personal agent, which the first one creates. */
 async function mintPersonalToken(run: Invocation, projectId: string, ttlMs: number): Promise<GatewayToken> {
   const client = await run.getClient();
   const body = { projectId, name: nameOfRun(), lifetimeSeconds: Math.ceil(ttlMs / 1_000) };

@@ -1,4 +1,4 @@
--- Rotations of provider credentials in two versions (docs/contract.md#rotation-in-two-versions): the present or last one
+-- Rotations of provider credentials with overlap (docs/contract.md#rotation-with-overlap): the current or last one
 -- of each account and shared credential.
 create table credential_rotations (
   id uuid primary key,
@@ -7,7 +7,7 @@ create table credential_rotations (
   credential_id uuid unique references credentials on delete cascade,
   state text not null
     check (state in ('testing', 'rejected', 'retiring', 'retired', 'rolled_back', 'cancelled')),
-  -- testing: the next credential; retiring: the former one; otherwise null.
+  -- testing: the new credential; retiring: the previous one; otherwise null.
   key_id text,
   nonce bytea,
   ciphertext bytea,
@@ -17,7 +17,7 @@ create table credential_rotations (
   next_test_at timestamptz,  -- of a testing one; a control plane that tests moves it ahead
   test_status integer,       -- of the last test; null: no answer
   problem text,              -- why the last test did not accept the credential
-  -- When new calls began to carry the next credential. Equals rotated_at of the owner until its credential changes again.
+  -- When new calls began to carry the new credential. Equals rotated_at of the owner until its credential changes again.
   switched_at timestamptz,
   ended_at timestamptz,
   compromised boolean not null default false,
@@ -29,7 +29,7 @@ create index credential_rotations_key on credential_rotations (key_id) where key
 create index credential_rotations_testing on credential_rotations (next_test_at) where state = 'testing';
 create index credential_rotations_retiring on credential_rotations (switched_at) where state = 'retiring';
 
--- What each data plane reported about calls in flight with the former credential; null: nothing yet.
+-- What each data plane reported about calls in flight with the previous credential; null: nothing yet.
 create table credential_rotation_uses (
   rotation_id uuid not null references credential_rotations on delete cascade,
   data_plane_id text not null,

@@ -1,4 +1,4 @@
-/** Rotation of a provider credential in two versions: options and texts that accounts and shared credentials share. */
+/** Rotation of a provider credential with overlap: options and texts that accounts and shared credentials share. */
 import type { ResponseOf } from '../../api/call-api-operation.js';
 import { choiceField, type Field, flagField, mapField, textField } from '../../options/field.js';
 import { parseDuration } from '../../options/parse-duration.js';
@@ -9,12 +9,15 @@ type Rotation = NonNullable<ResponseOf<'POST /v1/credentials/{id}/rotation'>['cr
 const toSeconds = (span: string): number => (span === '0' ? 0 : parseDuration(span, '--keep') / 1_000);
 
 export const ROTATE_FIELDS = {
-  testFirst: flagField('--test-first', 'test the new key, then use it; calls in flight finish with the former one'),
+  testFirst: flagField('--test-first', 'test the new key, then use it; calls in flight finish with the previous one'),
   keepSeconds: mapField(
-    textField('--keep <span>', 'with --test-first: how long to keep the former key at least, or 0; 10m, if left out'),
+    textField('--keep <span>', 'with --test-first: how long to keep the previous key at least, or 0; 10m, if left out'),
     toSeconds,
   ),
-  compromised: flagField('--compromised', 'somebody else may have the present key: replace it at once, end its calls'),
+  compromised: flagField(
+    '--compromised',
+    'the current credential may be leaked. Replaces it at once and aborts its calls in flight',
+  ),
 } as const satisfies Readonly<Record<string, Field<unknown>>>;
 
 export const ROTATION_ACTION = choiceField('<action>', 'what to do with a rotation that --test-first began', [
@@ -37,12 +40,12 @@ export function formatRotation(name: string, rotation: Rotation | null): string 
       return `${name}: the new key is not in use. ${problem ?? ''}`.trim();
     case 'retiring': {
       const calls = callsInFlight === null ? '' : `, ${formatCount(callsInFlight)} calls in flight use it`;
-      return `${name}: the new key is in use; the former one is kept until ${formatSecond(keepUntil!)}, at most until ${formatSecond(retiresBy!)}${calls}`;
+      return `${name}: the new key is in use; the previous one is kept until ${formatSecond(keepUntil!)}, at most until ${formatSecond(retiresBy!)}${calls}`;
     }
     case 'retired':
-      return `${name}: the new key is in use, the former one is deleted${compromised ? ' (compromised)' : ''}. Revoke it at the provider`;
+      return `${name}: the new key is in use, the previous one is deleted${compromised ? ' (compromised)' : ''}. Revoke it at the provider`;
     case 'rolled_back':
-      return `${name}: the former key is in use again, the new one is deleted`;
+      return `${name}: the previous key is in use again, the new one is deleted`;
     case 'cancelled':
       return `${name}: the rotation is cancelled. ${problem ?? ''}`.trim();
   }

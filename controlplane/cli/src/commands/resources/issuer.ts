@@ -68,12 +68,15 @@ export const registerIssuerCommands = commandGroup(
   }),
   operationCommand({
     name: 'set',
-    description: 'choose whether new keys sign by themselves or after their activation',
+    description: 'set manual or automatic activation of signing keys',
     operation: 'PATCH /v1/issuer',
     fields: {
       manualRotation: requiredField(
         mapField(
-          choiceField('--manual-rotation <yes-or-no>', 'a new key signs only after its activation', ['yes', 'no']),
+          choiceField('--manual-rotation <yes-or-no>', 'require an admin to activate each new signing key', [
+            'yes',
+            'no',
+          ]),
           (choice) => choice === 'yes',
         ),
       ),
@@ -88,9 +91,9 @@ export const registerIssuerCommands = commandGroup(
   }),
   operationCommand({
     name: 'activate',
-    description: 'sign with the next key, after its upload to all providers',
+    description: 'activate the pending signing key, after its upload to all providers',
     operation: 'POST /v1/issuer/keys/{id}/activate',
-    target: { argument: ['<key>', 'id of the next key'], find: async (_run, id) => ({ id }) },
+    target: { argument: ['<key>', 'id of the pending key'], find: async (_run, id) => ({ id }) },
     confirm: ({ text, at }) => `Sign with the key ${text} ${at}? Providers without it reject the gateway.`,
     print: (run, { issuer }) => printIssuer(run, issuer),
   }),

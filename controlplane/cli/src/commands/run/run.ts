@@ -42,7 +42,7 @@ function appendVariable(text: string, before: readonly (readonly [string, string
 export const addRunOptions = (command: Command): Command =>
   command
     .option('--agent <agent>', 'name, slug or id (ACG_AGENT)')
-    .option('--personal', 'your own agent, in the project that allows one; without an agent this is the default')
+    .option('--personal', 'your personal agent, in the project that allows one; without an agent this is the default')
     .option('--ttl <span>', 'how long a token made for this lives at most', '12h')
     .option('--providers <slugs>', 'only these of its providers, e.g. openai,s3', parseList)
     .option('--set <name=value>', 'one more variable; repeatable', appendVariable)

@@ -1,7 +1,7 @@
 /**
- * The end of personal agents: with the membership of their owner, or with the setting of their project. Revokes their keys
- * and runs. An active agent becomes `revoked` and comes back when its owner asks for it again; one that an admin paused or
- * revoked stays as it is.
+ * Revokes personal agents when the membership of their owner or the setting of their project ends, with their keys and
+ * runs. An active agent becomes `revoked`, and its owner can restore it. An agent that an admin paused or revoked keeps
+ * its status.
  */
 import type { Tx } from '../../db/postgres-client.js';
 import type { Invalidation } from '../../watch/publish-invalidations.js';
