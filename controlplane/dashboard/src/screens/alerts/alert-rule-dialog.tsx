@@ -8,7 +8,8 @@ import { FormDialog } from '../../components/forms/form-dialog.js';
 import { NameInput } from '../../components/forms/name-input.js';
 import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
 import { useProjects } from '../../resources/agent-account-and-key-hooks.js';
-import { type AlertRule, isSilenced, METRIC_LABELS, type Metric, SILENCES, silenceEnd } from './fetch-alert-rules.js';
+import { type AlertRule, isSilenced, SILENCES, silenceEnd } from './fetch-alert-rules.js';
+import { METRIC_LABELS, type Metric } from './measures.js';
 
 const LABELS = {
   name: 'Name',

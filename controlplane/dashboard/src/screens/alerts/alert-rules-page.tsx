@@ -22,12 +22,11 @@ import {
   type AlertRule,
   fetchAlertRules,
   fetchAlerts,
-  formatMeasure,
   isSilenced,
-  METRIC_LABELS,
   PAGE_SIZE,
   refreshAlerts,
 } from './fetch-alert-rules.js';
+import { formatMeasure, METRIC_LABELS } from './measures.js';
 
 const DEFAULTS = { page: 1, alerts: 1 };
 const REFETCH_MS = 15_000;

@@ -13,12 +13,11 @@ import {
   type Alert,
   acknowledgeAlert,
   type fetchAlerts,
-  formatMeasure,
   isSilenced,
-  METRIC_LABELS,
   PAGE_SIZE,
   refreshAlerts,
 } from './fetch-alert-rules.js';
+import { formatMeasure, METRIC_LABELS } from './measures.js';
 import { SilenceDialog } from './silence-dialog.js';
 
 interface AlertsTableProps {

@@ -2,7 +2,6 @@
 import { Anchor, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from 'wouter';
-import { api } from '../../api/api-client.js';
 import { useMissingRoleReason } from '../../api/session.js';
 import { InlineCopy } from '../../components/buttons/inline-copy.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
@@ -10,11 +9,13 @@ import { RelativeTime } from '../../components/feedback/relative-time.js';
 import { StatusBadge } from '../../components/feedback/status-badge.js';
 import { Facts } from '../../components/layout/facts.js';
 import { PageHeader } from '../../components/layout/page-header.js';
+import { PageLink } from '../../components/layout/page-link.js';
 import { RecentCalls } from '../../components/reports/recent-calls.js';
 import { UsageSection } from '../../components/reports/usage-section.js';
 import { NO_VALUE } from '../../format/format.js';
 import { providerLabel } from '../../messages/provider-labels.js';
 import { useAgentAccounts, useProjects } from '../../resources/agent-account-and-key-hooks.js';
+import { useMembers } from '../../resources/use-members.js';
 import { describeKeyState, fetchKey, type Key } from './fetch-keys-and-describe-status.js';
 import { KeyActionButtons, KeyScope } from './key-columns.js';
 import { useKeyDialogs } from './use-key-dialogs.js';
@@ -66,7 +67,8 @@ function KeyDetails({ apiKey }: { readonly apiKey: Awaited<ReturnType<typeof fet
             label: 'Created',
             value: (
               <>
-                <RelativeTime at={apiKey.createdAt} /> <CreatorName userId={apiKey.createdBy} />
+                <RelativeTime at={apiKey.createdAt} />{' '}
+                {apiKey.createdBy !== null && <CreatorName userId={apiKey.createdBy} />}
               </>
             ),
           },
@@ -99,12 +101,6 @@ function KeyDetails({ apiKey }: { readonly apiKey: Awaited<ReturnType<typeof fet
   );
 }
 
-const PageLink = ({ href, children }: { readonly href: string; readonly children: string }) => (
-  <Anchor component={Link} href={href} inherit underline="always">
-    {children}
-  </Anchor>
-);
-
 /** The provider accounts of the token's agent. A token of several agents reaches the accounts of each. */
 function ReachedProviders({ apiKey: { agentId } }: { readonly apiKey: Key }) {
   const accounts = useAgentAccounts(agentId ?? '');
@@ -124,13 +120,7 @@ function ReachedProviders({ apiKey: { agentId } }: { readonly apiKey: Key }) {
 }
 
 /** `by ada@example.com`, for a present member. */
-function CreatorName({ userId }: { readonly userId: string | null }) {
-  const members = useQuery({
-    queryKey: ['members', 'all'],
-    queryFn: async () => (await api.get('/v1/members', { params: { query: { limit: 100 } } })).members,
-    staleTime: 60_000,
-    enabled: userId !== null,
-  });
-  const email = members.data?.find((member) => member.userId === userId)?.email;
+function CreatorName({ userId }: { readonly userId: string }) {
+  const email = useMembers().data?.find((member) => member.userId === userId)?.email;
   return email === undefined ? null : <>by {email}</>;
 }

@@ -16,6 +16,7 @@ import { showToast } from '../../components/feedback/toast.js';
 import { Facts } from '../../components/layout/facts.js';
 import { lazyComponent } from '../../components/layout/lazy-component-no-suspense-delay.js';
 import { PageHeader } from '../../components/layout/page-header.js';
+import { PageLink } from '../../components/layout/page-link.js';
 import { RecentCalls } from '../../components/reports/recent-calls.js';
 import { UsageSection } from '../../components/reports/usage-section.js';
 import { formatCents } from '../../format/format.js';
@@ -123,9 +124,3 @@ function ProjectDetails({ project }: { readonly project: Project }) {
     </>
   );
 }
-
-const PageLink = ({ href, children }: { readonly href: string; readonly children: string }) => (
-  <Anchor component={Link} href={href} inherit underline="always">
-    {children}
-  </Anchor>
-);

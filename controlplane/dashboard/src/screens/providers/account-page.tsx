@@ -20,8 +20,9 @@ import { Trend } from '../../components/feedback/trend.js';
 import { PeriodControl, parsePeriod } from '../../components/forms/period-control.js';
 import { Facts } from '../../components/layout/facts.js';
 import { PageHeader } from '../../components/layout/page-header.js';
+import { PageLink } from '../../components/layout/page-link.js';
 import { RecentCalls } from '../../components/reports/recent-calls.js';
-import { formatCount, formatUsd, formatUsdTick, NO_VALUE } from '../../format/format.js';
+import { formatAgentCount, formatCount, formatUsd, formatUsdTick, NO_VALUE } from '../../format/format.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
 import { useAgent, useAgentKeys, useProjects } from '../../resources/agent-account-and-key-hooks.js';
 import { useRemoveAccount, useTestAccount } from '../../resources/provider-account-mutations.js';
@@ -142,12 +143,6 @@ function AccountDetails({ account }: { readonly account: Account }) {
   );
 }
 
-const PageLink = ({ href, children }: { readonly href: string; readonly children: string }) => (
-  <Anchor component={Link} href={href} inherit underline="always">
-    {children}
-  </Anchor>
-);
-
 /** The shared credential, which leads to all agents that call with it. */
 function CredentialName({ credentialId }: { readonly credentialId: string | null }) {
   const credential = useQuery({
@@ -161,7 +156,7 @@ function CredentialName({ credentialId }: { readonly credentialId: string | null
   return (
     <>
       <PageLink href={`/providers?tab=shared&credential=${credentialId}`}>{name}</PageLink>
-      {accounts !== undefined && `, used by ${formatCount(accounts)} ${accounts === 1 ? 'agent' : 'agents'}`}
+      {accounts !== undefined && `, used by ${formatAgentCount(accounts)}`}
     </>
   );
 }
