@@ -9,7 +9,7 @@ import { NameInput } from '../../components/forms/name-input.js';
 import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
 import { useProjects } from '../../resources/agent-account-and-key-hooks.js';
 import { type AlertRule, isSilenced, SILENCES, silenceEnd } from './fetch-alert-rules.js';
-import { METRIC_LABELS, type Metric } from './measures.js';
+import { inputToMeasure, METRIC_LABELS, type Metric, measureToInput } from './measures.js';
 
 const LABELS = {
   name: 'Name',
@@ -23,8 +23,6 @@ const LABELS = {
 };
 const UNITS: Readonly<Record<Metric, string>> = { error_rate: 'percent', latency: 'milliseconds', spend: 'US dollars' };
 const SUGGESTED: Readonly<Record<Metric, number>> = { error_rate: 5, latency: 5_000, spend: 10 };
-const CENTS_PER_USD = 100;
-const factorOf = (metric: Metric): number => (metric === 'spend' ? CENTS_PER_USD : 1);
 const KEEP = 'keep';
 
 interface AlertRuleDialogProps {
@@ -44,10 +42,8 @@ export function AlertRuleDialog({ rule, onClose, onSaved }: AlertRuleDialogProps
   const [agentId, setAgentId] = useFormDraft(`${draft} agent`, '');
   const [windowHours, setWindowHours] = useFormDraft<number | string>(`${draft} hours`, rule?.windowHours ?? 1);
   const [increase, setIncrease] = useFormDraft<number | string>(`${draft} increase`, rule?.increasePercent ?? 50);
-  const [atLeast, setAtLeast] = useFormDraft<number | string>(
-    `${draft} at least`,
-    rule === null ? SUGGESTED.spend : rule.atLeast / factorOf(rule.metric),
-  );
+  const atLeastBefore = rule === null ? SUGGESTED.spend : measureToInput(rule.metric, rule.atLeast);
+  const [atLeast, setAtLeast] = useFormDraft<number | string>(`${draft} at least`, atLeastBefore);
   const [enabled, setEnabled] = useFormDraft(`${draft} enabled`, rule?.enabled ?? true);
   const [silence, setSilence] = useFormDraft(`${draft} silence`, KEEP);
   const save = useMutation({
@@ -56,7 +52,8 @@ export function AlertRuleDialog({ rule, onClose, onSaved }: AlertRuleDialogProps
         name: name.trim(),
         windowHours: Number(windowHours),
         increasePercent: Number(increase),
-        atLeast: Number(atLeast) * factorOf(metric),
+        // A rule of the API may have fractions of a cent; without a change they stay.
+        atLeast: rule !== null && atLeast === atLeastBefore ? rule.atLeast : inputToMeasure(metric, atLeast),
       };
       if (rule === null) {
         const subject = scope === 'agent' ? { agentId } : scope === 'project' ? { projectId } : {};
