@@ -21,18 +21,16 @@ import { RecentCalls } from '../../components/reports/recent-calls.js';
 import { UsageSection } from '../../components/reports/usage-section.js';
 import { formatCents } from '../../format/format.js';
 import { ProjectDialog } from './project-dialog.js';
+import { type Project, useProject } from './use-project.js';
 
 const ProjectBudgetsDialog = lazyComponent(
   async () => (await import('./project-budgets-dialog.js')).ProjectBudgetsDialog,
   null,
 );
 
-const fetchProject = async (id: string) => (await api.get('/v1/projects/{id}', { params: { path: { id } } })).project;
-type Project = Awaited<ReturnType<typeof fetchProject>>;
-
 export function ProjectPage() {
   const { id = '' } = useParams();
-  const project = useQuery({ queryKey: ['projects', 'one', id], queryFn: () => fetchProject(id) });
+  const project = useProject(id);
   return (
     <>
       <Anchor component={Link} href="/projects" size="sm">
