@@ -96,7 +96,7 @@ interface ConnectButtonsProps {
 function ConnectButtons({ target, usedBy, providerName, isNew }: ConnectButtonsProps) {
   const connect = useConnect(target);
   const disconnect = useDisconnect(target);
-  const [isAsking, setIsAsking] = useState(false);
+  const [isDisconnectOpen, setIsDisconnectOpen] = useState(false);
   const organization = useOrganizationName();
   return (
     <Stack gap="sm">
@@ -114,20 +114,20 @@ function ConnectButtons({ target, usedBy, providerName, isNew }: ConnectButtonsP
           {isNew ? 'Connect' : 'Reconnect'}
         </RoleGuardedButton>
         {!isNew && (
-          <RoleGuardedButton requiredRole="admin" variant="default" onClick={() => setIsAsking(true)}>
+          <RoleGuardedButton requiredRole="admin" variant="default" onClick={() => setIsDisconnectOpen(true)}>
             Disconnect
           </RoleGuardedButton>
         )}
       </Group>
       <ConfirmDialog
-        opened={isAsking}
-        onClose={() => setIsAsking(false)}
+        opened={isDisconnectOpen}
+        onClose={() => setIsDisconnectOpen(false)}
         title={`Disconnect ${providerName}`}
         action="Disconnect"
         onConfirm={() =>
           disconnect.mutate(undefined, {
             onSuccess: () => {
-              setIsAsking(false);
+              setIsDisconnectOpen(false);
               showToast(`${providerName} disconnected`);
             },
           })

@@ -50,8 +50,8 @@ export function ProjectPage() {
 
 function ProjectDetails({ project }: { readonly project: Project }) {
   const { id, name, slug, createdAt, budgetCentsMonthly } = project;
-  const [isEdited, setIsEdited] = useFormDraft(`project page ${id}`, false);
-  const [isBudgeted, setIsBudgeted] = useState(false);
+  const [isEditOpen, setIsEditOpen] = useFormDraft(`project page ${id}`, false);
+  const [isBudgetsOpen, setIsBudgetsOpen] = useState(false);
   const mayReadAudit = useMissingRoleReason('admin') === null;
   const month = useQuery({
     queryKey: ['usage', 'summary', { projectId: id, period: '24h' }],
@@ -64,10 +64,10 @@ function ProjectDetails({ project }: { readonly project: Project }) {
         title={name}
         actions={
           <Group gap="sm">
-            <RoleGuardedButton requiredRole="viewer" variant="default" onClick={() => setIsBudgeted(true)}>
+            <RoleGuardedButton requiredRole="viewer" variant="default" onClick={() => setIsBudgetsOpen(true)}>
               Budgets
             </RoleGuardedButton>
-            <RoleGuardedButton requiredRole="admin" variant="default" onClick={() => setIsEdited(true)}>
+            <RoleGuardedButton requiredRole="admin" variant="default" onClick={() => setIsEditOpen(true)}>
               Edit
             </RoleGuardedButton>
           </Group>
@@ -107,18 +107,18 @@ function ProjectDetails({ project }: { readonly project: Project }) {
         />
         <RecentCalls scope={{ projectId: id }} />
       </Stack>
-      {isEdited && (
+      {isEditOpen && (
         <ProjectDialog
           project={project}
-          onClose={() => setIsEdited(false)}
+          onClose={() => setIsEditOpen(false)}
           onSaved={(saved) => {
             void queryClient.invalidateQueries({ queryKey: ['projects'] });
-            setIsEdited(false);
+            setIsEditOpen(false);
             showToast(`${saved} saved`);
           }}
         />
       )}
-      {isBudgeted && <ProjectBudgetsDialog project={project} onClose={() => setIsBudgeted(false)} />}
+      {isBudgetsOpen && <ProjectBudgetsDialog project={project} onClose={() => setIsBudgetsOpen(false)} />}
     </>
   );
 }

@@ -60,8 +60,8 @@ function AccountDetails({ account }: { readonly account: Account }) {
   const mayReadAudit = useMissingRoleReason('admin') === null;
   const test = useTestAccount();
   const remove = useRemoveAccount();
-  const [isRotated, setIsRotated] = useState(false);
-  const [isRemoved, setIsRemoved] = useState(false);
+  const [isRotateOpen, setIsRotateOpen] = useState(false);
+  const [isRemoveOpen, setIsRemoveOpen] = useState(false);
   const [, navigate] = useLocation();
   return (
     <>
@@ -86,10 +86,10 @@ function AccountDetails({ account }: { readonly account: Account }) {
             >
               Test
             </RoleGuardedButton>
-            <RoleGuardedButton requiredRole="admin" variant="default" onClick={() => setIsRotated(true)}>
+            <RoleGuardedButton requiredRole="admin" variant="default" onClick={() => setIsRotateOpen(true)}>
               Rotate
             </RoleGuardedButton>
-            <RoleGuardedButton requiredRole="admin" variant="subtle" color="red" onClick={() => setIsRemoved(true)}>
+            <RoleGuardedButton requiredRole="admin" variant="subtle" color="red" onClick={() => setIsRemoveOpen(true)}>
               Remove
             </RoleGuardedButton>
           </Group>
@@ -126,13 +126,13 @@ function AccountDetails({ account }: { readonly account: Account }) {
         <TokensOfAgent agentId={agentId} />
         <RecentCalls scope={{ agentId, provider: providerSlug }} />
       </Stack>
-      {isRotated && <RotateAccountDialog account={account} onClose={() => setIsRotated(false)} />}
-      {isRemoved && (
+      {isRotateOpen && <RotateAccountDialog account={account} onClose={() => setIsRotateOpen(false)} />}
+      {isRemoveOpen && (
         <RemoveAccountDialog
           account={account}
           title={title}
           removal={remove}
-          onClose={() => setIsRemoved(false)}
+          onClose={() => setIsRemoveOpen(false)}
           onRemoved={() => {
             showToast(`${title} removed`);
             navigate('/providers');
