@@ -114,7 +114,14 @@ function ConnectButtons({ target, usedBy, providerName, isNew }: ConnectButtonsP
           {isNew ? 'Connect' : 'Reconnect'}
         </RoleGuardedButton>
         {!isNew && (
-          <RoleGuardedButton requiredRole="admin" variant="default" onClick={() => setIsDisconnectOpen(true)}>
+          <RoleGuardedButton
+            requiredRole="admin"
+            variant="default"
+            onClick={() => {
+              disconnect.reset();
+              setIsDisconnectOpen(true);
+            }}
+          >
             Disconnect
           </RoleGuardedButton>
         )}

@@ -110,7 +110,10 @@ export function ProvidersTab({ agent }: { readonly agent: Agent }) {
                   requiredRole="admin"
                   size="compact-sm"
                   variant="default"
-                  onClick={() => setRemoving(account)}
+                  onClick={() => {
+                    removeAccount.reset();
+                    setRemoving(account);
+                  }}
                 >
                   Remove
                 </RoleGuardedButton>

@@ -25,7 +25,7 @@ import { RecentCalls } from '../../components/reports/recent-calls.js';
 import { formatAgentCount, formatCount, formatUsd, formatUsdTick, NO_VALUE } from '../../format/format.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
 import { useAgent, useAgentKeys, useProjects } from '../../resources/agent-account-and-key-hooks.js';
-import { useRemoveAccount, useTestAccount } from '../../resources/provider-account-mutations.js';
+import { useTestAccount } from '../../resources/provider-account-mutations.js';
 import { RemoveAccountDialog } from './remove-account-dialog.js';
 import { RotateAccountDialog } from './rotate-account-dialog.js';
 import { type Account, useProviderName } from './use-account-list.js';
@@ -59,7 +59,6 @@ function AccountDetails({ account }: { readonly account: Account }) {
   const title = `${agentName} at ${nameOf(providerSlug)}`;
   const mayReadAudit = useMissingRoleReason('admin') === null;
   const test = useTestAccount();
-  const remove = useRemoveAccount();
   const [isRotateOpen, setIsRotateOpen] = useState(false);
   const [isRemoveOpen, setIsRemoveOpen] = useState(false);
   const [, navigate] = useLocation();
@@ -131,7 +130,6 @@ function AccountDetails({ account }: { readonly account: Account }) {
         <RemoveAccountDialog
           account={account}
           title={title}
-          removal={remove}
           onClose={() => setIsRemoveOpen(false)}
           onRemoved={() => {
             showToast(`${title} removed`);

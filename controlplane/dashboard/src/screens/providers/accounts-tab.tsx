@@ -13,7 +13,7 @@ import { lazyComponent } from '../../components/layout/lazy-component-no-suspens
 import { DataTable } from '../../components/tables/data-table.js';
 import { RowActionButton } from '../../components/tables/row-action-button.js';
 import { useProjects } from '../../resources/agent-account-and-key-hooks.js';
-import { useRemoveAccount, useTestAccount } from '../../resources/provider-account-mutations.js';
+import { useTestAccount } from '../../resources/provider-account-mutations.js';
 import { RemoveAccountDialog } from './remove-account-dialog.js';
 import { RotateAccountDialog } from './rotate-account-dialog.js';
 import { type Account, useAccountList, useProviderName } from './use-account-list.js';
@@ -59,7 +59,6 @@ export function AccountsTab({ values, onChange, onClear, filtered }: AccountsTab
   });
   const nameOf = useProviderName();
   const test = useTestAccount();
-  const removeAccount = useRemoveAccount();
   const [toRotate, setToRotate] = useState<Account | null>(null);
   const [toRemove, setToRemove] = useState<Account | null>(null);
   const [adding, setAdding] = useFormDraft('new account', false);
@@ -171,10 +170,7 @@ export function AccountsTab({ values, onChange, onClear, filtered }: AccountsTab
                   label="Remove"
                   rowName={accountLabel(account)}
                   isDestructive
-                  onClick={() => {
-                    removeAccount.reset();
-                    setToRemove(account);
-                  }}
+                  onClick={() => setToRemove(account)}
                 />
               </Group>
             ),
@@ -198,7 +194,6 @@ export function AccountsTab({ values, onChange, onClear, filtered }: AccountsTab
         <RemoveAccountDialog
           account={toRemove}
           title={accountLabel(toRemove)}
-          removal={removeAccount}
           onClose={() => setToRemove(null)}
           onRemoved={() => {
             showToast(`${accountLabel(toRemove)} removed`);
