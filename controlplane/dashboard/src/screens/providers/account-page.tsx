@@ -170,6 +170,7 @@ function ProjectOfAgent({ agentId }: { readonly agentId: string }) {
 }
 
 const DEFAULTS = { period: '30d' };
+const REFETCH_MS = 30_000;
 
 /** The agent's calls at this provider. */
 function AccountUsage({ agentId, providerSlug }: { readonly agentId: string; readonly providerSlug: string }) {
@@ -183,20 +184,22 @@ function AccountUsage({ agentId, providerSlug }: { readonly agentId: string; rea
         params: { query: { ...scope, by: 'provider', compare: 'previous', limit: 100 } },
       }),
     placeholderData: keepPreviousData,
+    refetchInterval: REFETCH_MS,
   });
   const seriesQuery = { ...scope, groupBy: 'provider', interval: period === '24h' ? 'hour' : 'day' } as const;
   const series = useQuery({
     queryKey: ['usage', 'timeseries', seriesQuery],
     queryFn: () => api.get('/v1/usage/timeseries', { params: { query: seriesQuery } }),
     placeholderData: keepPreviousData,
+    refetchInterval: REFETCH_MS,
   });
   const row = breakdown.data?.rows.find(({ value }) => value === providerSlug);
-  const shown = breakdown.isPending ? undefined : row;
   const points = series.data?.groups?.find(({ value }) => value === providerSlug)?.timeseries;
   const buckets = useMemo(() => points?.map(({ bucket }) => bucket) ?? [], [points]);
   const spend = useMemo(() => [{ label: 'Spend', values: points?.map(({ costUsd }) => costUsd ?? 0) ?? [] }], [points]);
-  const error = breakdown.error ?? series.error;
-  const figure = (value: string): string | undefined => (breakdown.isPending ? undefined : value);
+  // Loaded data without a row: no calls in the period.
+  const missing = breakdown.isPending ? undefined : NO_VALUE;
+  const figure = (value: string): string | undefined => (breakdown.data === undefined ? missing : value);
   const against = `previous ${period}`;
   return (
     <Stack component="section" aria-label="Usage" gap="lg">
@@ -204,16 +207,17 @@ function AccountUsage({ agentId, providerSlug }: { readonly agentId: string; rea
         <Title order={2}>Usage</Title>
         <PeriodControl value={period} onChange={(value) => set({ period: value })} />
       </Group>
-      {error !== null && <ErrorAlert error={error} onRetry={breakdown.refetch} />}
+      {breakdown.error !== null && <ErrorAlert error={breakdown.error} onRetry={breakdown.refetch} />}
       <SimpleGrid cols={{ base: 2, sm: 3 }} spacing="md">
-        <MetricTile label="Spend" value={figure(formatUsd(shown?.costUsd ?? 0))}>
-          {shown && <Trend now={shown.costUsd ?? 0} before={shown.previous?.costUsd} against={against} />}
+        <MetricTile label="Spend" value={figure(formatUsd(row?.costUsd ?? 0))}>
+          {row && <Trend now={row.costUsd ?? 0} before={row.previous?.costUsd} against={against} />}
         </MetricTile>
-        <MetricTile label="Calls" value={figure(formatCount(shown?.requests ?? 0))}>
-          {shown && <Trend now={shown.requests ?? 0} before={shown.previous?.requests} against={against} />}
+        <MetricTile label="Calls" value={figure(formatCount(row?.requests ?? 0))}>
+          {row && <Trend now={row.requests ?? 0} before={row.previous?.requests} against={against} />}
         </MetricTile>
-        <MetricTile label="Errors" value={figure(formatCount(shown?.errors ?? 0))} />
+        <MetricTile label="Errors" value={figure(formatCount(row?.errors ?? 0))} />
       </SimpleGrid>
+      {series.error !== null && <ErrorAlert error={series.error} onRetry={series.refetch} />}
       {series.data !== undefined && (
         <TimeSeriesChart
           title="Spend"
