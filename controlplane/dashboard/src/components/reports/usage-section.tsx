@@ -1,19 +1,17 @@
 /** Spend and calls of one object in a period: tiles with their trend, charts, and a table by a dimension. */
 import { Anchor, Group, SimpleGrid, Stack, Title } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useMemo } from 'react';
 import { Link } from 'wouter';
 import { api } from '../../api/api-client.js';
-import { formatCount, formatPercent, formatUsd, formatUsdTick, NO_VALUE } from '../../format/format.js';
+import { formatCount, formatPercent, formatUsd, NO_VALUE } from '../../format/format.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
-import { FAILED_COLOR } from '../charts/chart-props-and-colors.js';
-import { TimeSeriesChart } from '../charts/time-series-chart.js';
 import { EmptyState } from '../feedback/empty-state.js';
 import { ErrorAlert } from '../feedback/error-alert.js';
 import { MetricTile } from '../feedback/metric-tile.js';
 import { Trend } from '../feedback/trend.js';
 import { PeriodControl, parsePeriod } from '../forms/period-control.js';
 import { DataTable } from '../tables/data-table.js';
+import { SpendAndCallsCharts } from './spend-and-calls-charts.js';
 
 const DEFAULTS = { period: '30d' };
 const REFETCH_MS = 30_000;
@@ -41,23 +39,6 @@ export function UsageSection({ scope, by, hrefOf }: UsageSectionProps) {
   const period = parsePeriod(values.period);
   const [first = 'model', ...others] = by;
   const totals = useBreakdown({ ...scope, period, by: first });
-  const seriesQuery = { ...scope, period, interval: period === '24h' ? ('hour' as const) : ('day' as const) };
-  const series = useQuery({
-    queryKey: ['usage', 'timeseries', seriesQuery],
-    queryFn: () => api.get('/v1/usage/timeseries', { params: { query: seriesQuery } }),
-    placeholderData: keepPreviousData,
-    refetchInterval: REFETCH_MS,
-  });
-  const points = series.data?.timeseries;
-  const buckets = useMemo(() => points?.map(({ bucket }) => bucket) ?? [], [points]);
-  const spend = useMemo(() => [{ label: 'Spend', values: points?.map(({ costUsd }) => costUsd) ?? [] }], [points]);
-  const calls = useMemo(
-    () => [
-      { label: 'Successful', values: points?.map(({ requests, errors }) => requests - errors) ?? [] },
-      { label: 'Failed', values: points?.map(({ errors }) => errors) ?? [], color: FAILED_COLOR },
-    ],
-    [points],
-  );
   const sums = totals.data?.totals;
   const missing = totals.isPending ? undefined : NO_VALUE;
   const against = `previous ${period}`;
@@ -81,28 +62,7 @@ export function UsageSection({ scope, by, hrefOf }: UsageSectionProps) {
         />
         <MetricTile label="Tokens" value={sums ? formatCount(sums.tokensIn + sums.tokensOut) : missing} />
       </SimpleGrid>
-      {series.error !== null && <ErrorAlert error={series.error} onRetry={series.refetch} />}
-      {series.data !== undefined && (
-        <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg">
-          <TimeSeriesChart
-            title="Spend"
-            buckets={buckets}
-            interval={series.data.interval}
-            stale={series.isPlaceholderData}
-            series={spend}
-            format={formatUsd}
-            axis={formatUsdTick}
-          />
-          <TimeSeriesChart
-            title="Calls"
-            buckets={buckets}
-            interval={series.data.interval}
-            stale={series.isPlaceholderData}
-            series={calls}
-            format={formatCount}
-          />
-        </SimpleGrid>
-      )}
+      <SpendAndCallsCharts scope={scope} period={period} />
       <BreakdownTable by={first} query={totals} hrefOf={hrefOf} />
       {others.map((dimension) => (
         <FetchedBreakdown key={dimension} query={{ ...scope, period, by: dimension }} hrefOf={hrefOf} />
