@@ -87,13 +87,7 @@ function KeyDetails({ apiKey }: { readonly apiKey: Awaited<ReturnType<typeof fet
         ]}
       />
       <Stack gap="xl">
-        <UsageSection
-          scope={{ keyId: apiKey.id }}
-          by={apiKey.scope === 'agent' ? ['model'] : ['agent', 'model']}
-          hrefOf={(by, value) =>
-            by === 'agent' ? `/agents/${value}` : `/calls?key=${apiKey.id}&model=${encodeURIComponent(value)}`
-          }
-        />
+        <UsageSection scope={{ keyId: apiKey.id }} by={apiKey.scope === 'agent' ? ['model'] : ['agent', 'model']} />
         <RecentCalls scope={{ keyId: apiKey.id }} />
       </Stack>
       {keyDialogs.dialogs}

@@ -97,14 +97,7 @@ function ProjectDetails({ project }: { readonly project: Project }) {
         ]}
       />
       <Stack gap="xl">
-        <UsageSection
-          scope={{ projectId: id }}
-          by={['agent', 'model', 'key']}
-          hrefOf={(by, value) => {
-            if (by === 'agent') return `/agents/${value}`;
-            return by === 'key' ? `/keys/${value}` : `/calls?project=${id}&model=${encodeURIComponent(value)}`;
-          }}
-        />
+        <UsageSection scope={{ projectId: id }} by={['agent', 'model', 'key']} />
         <RecentCalls scope={{ projectId: id }} />
       </Stack>
       {isEditOpen && (
