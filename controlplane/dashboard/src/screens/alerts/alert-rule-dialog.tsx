@@ -3,6 +3,7 @@ import { Checkbox, NativeSelect, NumberInput, Select } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { api } from '../../api/api-client.js';
 import { useFormDraft } from '../../api/form-drafts-across-sign-in.js';
+import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { AgentSelect } from '../../components/forms/agent-select.js';
 import { FormDialog } from '../../components/forms/form-dialog.js';
 import { NameInput } from '../../components/forms/name-input.js';
@@ -109,10 +110,14 @@ export function AlertRuleDialog({ rule, onClose, onSaved }: AlertRuleDialogProps
           />
         </>
       )}
+      {rule === null && scope === 'project' && projects.error !== null && (
+        <ErrorAlert error={projects.error} onRetry={projects.refetch} />
+      )}
       {rule === null && scope === 'project' && (
         <Select
           label="Project"
           searchable
+          placeholder={projects.isPending ? 'Loading…' : 'Select a project'}
           data={(projects.data ?? []).map((project) => ({ value: project.id, label: project.name }))}
           error={errors.fieldError('projectId')}
           value={projectId === '' ? null : projectId}

@@ -5,6 +5,7 @@ import { Link, useParams } from 'wouter';
 import { useMissingRoleReason } from '../../api/session.js';
 import { InlineCopy } from '../../components/buttons/inline-copy.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
+import { LoadedValue } from '../../components/feedback/loaded-value.js';
 import { RelativeTime } from '../../components/feedback/relative-time.js';
 import { StatusBadge } from '../../components/feedback/status-badge.js';
 import { Facts } from '../../components/layout/facts.js';
@@ -12,7 +13,6 @@ import { PageHeader } from '../../components/layout/page-header.js';
 import { PageLink } from '../../components/layout/page-link.js';
 import { RecentCalls } from '../../components/reports/recent-calls.js';
 import { UsageSection } from '../../components/reports/usage-section.js';
-import { NO_VALUE } from '../../format/format.js';
 import { providerLabel } from '../../messages/provider-labels.js';
 import { useAgentAccounts, useProjects } from '../../resources/agent-account-and-key-hooks.js';
 import { useMembers } from '../../resources/use-members.js';
@@ -99,17 +99,19 @@ function KeyDetails({ apiKey }: { readonly apiKey: Awaited<ReturnType<typeof fet
 function ReachedProviders({ apiKey: { agentId } }: { readonly apiKey: Key }) {
   const accounts = useAgentAccounts(agentId ?? '');
   if (agentId === null) return 'those of each agent';
-  if (accounts.data === undefined) return NO_VALUE;
-  if (accounts.data.length === 0) return 'none';
   return (
-    <>
-      {accounts.data.map(({ id, providerSlug }, i) => (
-        <span key={id}>
-          {i > 0 && ', '}
-          <PageLink href={`/providers/accounts/${id}`}>{providerLabel(providerSlug)}</PageLink>
-        </span>
-      ))}
-    </>
+    <LoadedValue query={accounts}>
+      {(data) =>
+        data.length === 0
+          ? 'none'
+          : data.map(({ id, providerSlug }, i) => (
+              <span key={id}>
+                {i > 0 && ', '}
+                <PageLink href={`/providers/accounts/${id}`}>{providerLabel(providerSlug)}</PageLink>
+              </span>
+            ))
+      }
+    </LoadedValue>
   );
 }
 

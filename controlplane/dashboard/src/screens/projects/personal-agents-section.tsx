@@ -58,6 +58,12 @@ export function PersonalAgentsSection({ projectId, setting, save }: PersonalAgen
                 {usable.map(({ id, name, providerSlug }) => (
                   <Checkbox key={id} value={id} label={`${name} (${providerSlug})`} disabled={!allowed} />
                 ))}
+                {(credentials.data?.total ?? 0) > CREDENTIALS_LISTED && (
+                  <Text size="sm">
+                    The list has the first {CREDENTIALS_LISTED} shared credentials. To allow others, run “acg projects
+                    set --personal-agents”.
+                  </Text>
+                )}
                 {usable.length === 0 && <Text size="sm">No shared credential yet: add one under Providers.</Text>}
               </Stack>
             </Checkbox.Group>

@@ -11,6 +11,7 @@ import { InlineCopy } from '../../components/buttons/inline-copy.js';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
 import { BudgetBar } from '../../components/feedback/budget-bar.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
+import { LoadedValue } from '../../components/feedback/loaded-value.js';
 import { RelativeTime } from '../../components/feedback/relative-time.js';
 import { showToast } from '../../components/feedback/toast.js';
 import { Facts } from '../../components/layout/facts.js';
@@ -57,7 +58,6 @@ function ProjectDetails({ project }: { readonly project: Project }) {
     queryKey: ['usage', 'summary', { projectId: id, period: '24h' }],
     queryFn: () => api.get('/v1/usage/summary', { params: { query: { projectId: id, period: '24h' } } }),
   });
-  const spent = month.data?.monthCents;
   return (
     <>
       <PageHeader
@@ -78,12 +78,17 @@ function ProjectDetails({ project }: { readonly project: Project }) {
         facts={[
           {
             label: 'This month',
-            value:
-              budgetCentsMonthly === null || spent === undefined ? (
-                formatCents(spent ?? null)
-              ) : (
-                <BudgetBar spentCents={spent} budgetCents={budgetCentsMonthly} />
-              ),
+            value: (
+              <LoadedValue query={month}>
+                {({ monthCents }) =>
+                  budgetCentsMonthly === null ? (
+                    formatCents(monthCents)
+                  ) : (
+                    <BudgetBar spentCents={monthCents} budgetCents={budgetCentsMonthly} />
+                  )
+                }
+              </LoadedValue>
+            ),
           },
           { label: 'Slug', value: <InlineCopy value={slug} what="slug" /> },
           { label: 'Id', value: <InlineCopy value={id} what="project id" /> },

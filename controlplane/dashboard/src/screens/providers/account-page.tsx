@@ -12,6 +12,7 @@ import { CredentialBadge } from '../../components/credentials/credential-badge.j
 import { MintedCredential } from '../../components/credentials/minted-credential.js';
 import { CREDENTIAL_TEST_TOASTS } from '../../components/feedback/credential-test-toasts.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
+import { LoadedValue } from '../../components/feedback/loaded-value.js';
 import { MetricTile } from '../../components/feedback/metric-tile.js';
 import { RelativeTime } from '../../components/feedback/relative-time.js';
 import { StatusBadge } from '../../components/feedback/status-badge.js';
@@ -26,6 +27,7 @@ import { formatAgentCount, formatCount, formatUsd, formatUsdTick, NO_VALUE } fro
 import { useUrlState } from '../../hooks/use-url-state.js';
 import { useAgent, useAgentKeys, useProjects } from '../../resources/agent-account-and-key-hooks.js';
 import { useTestAccount } from '../../resources/provider-account-mutations.js';
+import { useSharedCredential } from '../../resources/shared-credential-hooks.js';
 import { RemoveAccountDialog } from './remove-account-dialog.js';
 import { RotateAccountDialog } from './rotate-account-dialog.js';
 import { type Account, useProviderName } from './use-account-list.js';
@@ -97,7 +99,7 @@ function AccountDetails({ account }: { readonly account: Account }) {
       <Facts
         label="About this account"
         facts={[
-          { label: 'Credential', value: <CredentialName credentialId={credentialId} /> },
+          { label: 'Credential', value: credentialId === null ? 'Not shared' : <CredentialName id={credentialId} /> },
           { label: 'Agent', value: <PageLink href={`/agents/${agentId}?tab=providers`}>{agentName}</PageLink> },
           { label: 'Project', value: <ProjectOfAgent agentId={agentId} /> },
           { label: 'Provider', value: nameOf(providerSlug) },
@@ -142,30 +144,31 @@ function AccountDetails({ account }: { readonly account: Account }) {
 }
 
 /** The shared credential, which leads to all agents that call with it. */
-function CredentialName({ credentialId }: { readonly credentialId: string | null }) {
-  const credential = useQuery({
-    queryKey: ['credentials', 'one', credentialId],
-    queryFn: async () =>
-      (await api.get('/v1/credentials/{id}', { params: { path: { id: credentialId ?? '' } } })).credential,
-    enabled: credentialId !== null,
-  });
-  if (credentialId === null) return 'of this account only';
-  const { name = 'shared', accounts } = credential.data ?? {};
+function CredentialName({ id }: { readonly id: string }) {
+  const credential = useSharedCredential(id);
   return (
-    <>
-      <PageLink href={`/providers?tab=shared&credential=${credentialId}`}>{name}</PageLink>
-      {accounts !== undefined && `, used by ${formatAgentCount(accounts)}`}
-    </>
+    <LoadedValue query={credential}>
+      {({ name, accounts }) => (
+        <>
+          <PageLink href={`/providers?tab=shared&credential=${id}`}>{name}</PageLink>, used by{' '}
+          {formatAgentCount(accounts)}
+        </>
+      )}
+    </LoadedValue>
   );
 }
 
 function ProjectOfAgent({ agentId }: { readonly agentId: string }) {
-  const projectId = useAgent(agentId).data?.projectId;
-  const name = useProjects().data?.find(({ id }) => id === projectId)?.name;
-  return projectId === undefined ? (
-    NO_VALUE
-  ) : (
-    <PageLink href={`/projects/${projectId}`}>{name ?? 'its project'}</PageLink>
+  const agent = useAgent(agentId);
+  const projects = useProjects();
+  return (
+    <LoadedValue query={agent}>
+      {({ projectId }) => (
+        <PageLink href={`/projects/${projectId}`}>
+          {projects.data?.find(({ id }) => id === projectId)?.name ?? 'View project'}
+        </PageLink>
+      )}
+    </LoadedValue>
   );
 }
 
@@ -242,6 +245,7 @@ function TokensOfAgent({ agentId }: { readonly agentId: string }) {
         Gateway tokens of the agent
       </Title>
       {keys.error !== null && <ErrorAlert error={keys.error} onRetry={keys.refetch} />}
+      {keys.isPending && <Skeleton h={48} />}
       {keys.data?.length === 0 && 'None. Tokens of its project and of the organization can use the account, too.'}
       <ul className="acg-plain-list">
         {keys.data?.map(({ id, name, keyPrefix, lastUsedAt }) => (
