@@ -31,7 +31,9 @@ export const Minted = Type.Unsafe<MintedView | null>({
     scope: optionalText('Granted scopes, where the provider states them.'),
     mintedAt: nullableTime('The last success.'),
     expiresAt: nullableTime('Until the gateway uses the present token; null: no expiry, or no token.'),
-    connectedAt: nullableTime('When a person last connected it. Null: never, or its kind of credential is not connected.'),
+    connectedAt: nullableTime(
+      'When a person last connected it. Null: never, or its kind of credential is not connected.',
+    ),
     failure: Type.Unsafe<MintedView['failure']>({
       ...Type.Object({
         reason: Type.String(),

@@ -129,7 +129,7 @@ export function attentionMessage(kind: AttentionKind, thing: AttentionItem): Att
           </>
         ),
         link: {
-          to: agentId === null ? `/providers?tab=shared&credential=${id}` : `/providers?account=${id}`,
+          to: agentId === null ? `/providers?tab=shared&credential=${id}` : `/providers/accounts/${id}`,
           label: 'Reconnect',
           about: agentName ?? name,
         },

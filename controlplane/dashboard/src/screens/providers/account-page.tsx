@@ -1,10 +1,10 @@
 /** The page of a provider account: its credential, its agent with the tokens that reach it, its usage and calls. */
-import { Anchor, Card, Group, SimpleGrid, Skeleton, Stack, Title } from '@mantine/core';
+import { Anchor, Card, Group, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { Link, useLocation, useParams } from 'wouter';
 import { api } from '../../api/api-client.js';
-import { useMissingRoleReason } from '../../api/session.js';
+import { useMissingRoleReason, useOrganizationName } from '../../api/session.js';
 import { InlineCopy } from '../../components/buttons/inline-copy.js';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
 import { TimeSeriesChart } from '../../components/charts/time-series-chart.js';
@@ -26,18 +26,17 @@ import { RecentCalls } from '../../components/reports/recent-calls.js';
 import { formatAgentCount, formatCount, formatUsd, formatUsdTick, NO_VALUE } from '../../format/format.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
 import { useAgent, useAgentKeys, useProjects } from '../../resources/agent-account-and-key-hooks.js';
+import { useAccount } from '../../resources/connection-hooks.js';
 import { useTestAccount } from '../../resources/provider-account-mutations.js';
 import { useSharedCredential } from '../../resources/shared-credential-hooks.js';
 import { RemoveAccountDialog } from './remove-account-dialog.js';
 import { RotateAccountDialog } from './rotate-account-dialog.js';
 import { type Account, useProviderName } from './use-account-list.js';
 
-const fetchAccount = async (id: string): Promise<Account> =>
-  (await api.get('/v1/providers/accounts/{id}', { params: { path: { id } } })).account;
-
 export function AccountPage() {
   const { id = '' } = useParams();
-  const account = useQuery({ queryKey: ['accounts', 'one', id], queryFn: () => fetchAccount(id) });
+  const account = useAccount(id);
+  const organization = useOrganizationName();
   return (
     <>
       <Anchor component={Link} href="/providers" size="sm">
@@ -49,6 +48,9 @@ export function AccountPage() {
         <>
           <PageHeader title="Provider account" />
           <ErrorAlert error={account.error} onRetry={account.refetch} />
+          <Text size="sm" mt="md">
+            You see accounts of {organization}. Switch the organization if the account belongs to another one.
+          </Text>
         </>
       )}
     </>

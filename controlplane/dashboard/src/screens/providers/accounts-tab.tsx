@@ -20,11 +20,6 @@ import { type Account, useAccountList, useProviderName } from './use-account-lis
 
 const NewAccountDialog = lazyComponent(async () => (await import('./new-account-dialog.js')).NewAccountDialog, null);
 
-const AccountDrawer = lazyComponent(
-  async () => (await import('../../components/credentials/account-drawer.js')).AccountDrawer,
-  null,
-);
-
 const PAGE_SIZE = 50;
 const STATUSES = [
   { value: '', label: 'Any status' },
@@ -36,8 +31,6 @@ interface AccountFilters {
   readonly project: string;
   readonly status: string;
   readonly page: number;
-  /** Id of the account in the drawer; empty: none. */
-  readonly account: string;
 }
 
 interface AccountsTabProps {
@@ -144,14 +137,6 @@ export function AccountsTab({ values, onChange, onClear, filtered }: AccountsTab
             header: 'Actions',
             cell: (account) => (
               <Group gap="xs" justify="flex-end">
-                {account.minted !== null && (
-                  <RowActionButton
-                    requiredRole="viewer"
-                    label="Details"
-                    rowName={accountLabel(account)}
-                    onClick={() => onChange({ account: account.id, page })}
-                  />
-                )}
                 <RowActionButton
                   requiredRole="admin"
                   label="Test"
@@ -177,9 +162,6 @@ export function AccountsTab({ values, onChange, onClear, filtered }: AccountsTab
           },
         ]}
       />
-      {values.account !== '' && (
-        <AccountDrawer key={values.account} id={values.account} onClose={() => onChange({ account: '', page })} />
-      )}
       {adding && (
         <NewAccountDialog
           onClose={() => setAdding(false)}
