@@ -1,6 +1,6 @@
 /** Maps addresses to pages: the pages before sign-in, and the screens inside the shell. */
 import { Center, Loader, Skeleton, Stack } from '@mantine/core';
-import { lazy, Suspense, useRef } from 'react';
+import { lazy, Suspense, useEffect, useRef } from 'react';
 import { Redirect, Route, Router, Switch, useLocation, useSearch } from 'wouter';
 import { trackWait } from './api/api-reachability.js';
 import { useMe } from './api/session.js';
@@ -49,6 +49,15 @@ export function AppRoutes() {
   const shownSlug = useRef<string | null>(null);
   const [path, navigate] = useLocation();
   const search = useSearch();
+  const slug = parseOrganizationSlug(path);
+  const currentSlug = me.data?.orgs.find(({ id }) => id === me.data?.orgId)?.slug;
+  useEffect(() => {
+    if (me.data === undefined) return;
+    if (me.data !== null) wasSignedIn.current = true;
+    // Without a session the address is a link again: the next session may begin in another organization.
+    if (me.data === null) shownSlug.current = null;
+    else if (slug !== null && slug === currentSlug) shownSlug.current = slug;
+  }, [me.data, slug, currentSlug]);
   // Keeps the last error visible while the request is retried.
   lastError.current = me.error ?? lastError.current;
   if (me.data === undefined) {
@@ -59,8 +68,6 @@ export function AppRoutes() {
     );
   }
   if (me.data === null) {
-    // The address is a link again: the next session may begin in another organization.
-    shownSlug.current = null;
     return (
       <ErrorBoundary resetKey={path}>
         <Suspense fallback={<FullPageLoader />}>
@@ -76,16 +83,12 @@ export function AppRoutes() {
       </ErrorBoundary>
     );
   }
-  wasSignedIn.current = true;
   if (path === '/sign-in') return <Redirect to={parseReturnPath(search)} replace />;
   if (path === '/sign-up' || path === '/forgot-password') return <Redirect to="/" replace />;
-  const slug = parseOrganizationSlug(path);
-  const currentSlug = me.data.orgs.find(({ id }) => id === me.data?.orgId)?.slug;
   if (currentSlug === undefined) return <Screens me={me.data} />;
   if (slug === null)
     return <Redirect to={`${organizationBase(currentSlug)}${path}${search === '' ? '' : `?${search}`}`} replace />;
   if (slug === currentSlug) {
-    shownSlug.current = slug;
     return (
       <Router base={organizationBase(slug)}>
         <Screens me={me.data} />

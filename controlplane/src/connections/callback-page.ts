@@ -21,8 +21,8 @@ const show = (title, text) => {
     const response = await fetch('../../../v1/connections', options);
     const answer = await response.json();
     if (response.ok) {
-      const page = answer.accountId === null ? 'shared&credential=' + answer.credentialId : 'accounts&account=' + answer.accountId;
-      document.querySelector('p a').href = '../../../providers?tab=' + page;
+      const page = answer.accountId === null ? '?tab=shared&credential=' + answer.credentialId : '/accounts/' + answer.accountId;
+      document.querySelector('p a').href = '../../../providers' + page;
       show('Connected', 'The gateway can use the account now.');
     } else if (response.status === 401) show('Not connected', 'Your session has ended. Log in to the dashboard and connect again.');
     else show('Not connected', answer.error);

@@ -74,7 +74,7 @@ const stateOf = async ({ call }: Scene, id: string) =>
   (await call('GET', `/v1/providers/accounts/${id}`)).body.account.minted;
 
 async function openConsent({ visitor }: Scene, id: string): Promise<void> {
-  await visitor.goto(`/providers?account=${id}`);
+  await visitor.goto(`/providers/accounts/${id}`);
   await visitor.page.getByRole('button', { name: 'Connect', exact: true }).click();
   await visitor.page.getByRole('heading', { name: 'Consent' }).waitFor();
 }
@@ -94,10 +94,14 @@ test('adds an account, connects it, shows its state, and disconnects it with a r
   await page.getByText(/\/connect\/[0-9a-f-]{36}\/acme\/callback/).waitFor();
   await page.getByRole('button', { name: 'Test and add' }).click();
   await page.getByText('not connected').waitFor();
-  await page.getByRole('button', { name: 'Details Support bot at Acme CRM' }).click();
+  await page
+    .getByRole('row', { name: /Support bot.*Acme CRM/ })
+    .getByRole('link')
+    .click();
   await page.getByText(/You allow the organization/).waitFor();
-  const drawer = page.getByRole('dialog');
-  for (const text of ['Acme', 'Acme CRM', 'Support bot', 'your own']) await drawer.getByText(text).first().waitFor();
+  const credential = page.getByRole('region', { name: 'Credential' });
+  for (const text of ['Acme', 'Acme CRM', 'Support bot', 'your own'])
+    await credential.getByText(text).first().waitFor();
   await visitor.checkPage('providers-account-not-connected');
   await page.getByRole('button', { name: 'Connect', exact: true }).click();
   await page.getByRole('link', { name: 'Allow', exact: true }).click();
@@ -105,7 +109,7 @@ test('adds an account, connects it, shows its state, and disconnects it with a r
   expect(page.url()).not.toContain('code=');
   await visitor.checkPage('connect-callback');
   await page.getByRole('link', { name: 'Back to the dashboard' }).click();
-  await page.getByRole('dialog').getByText('read write').waitFor();
+  await page.getByRole('region', { name: 'Credential' }).getByText('read write').waitFor();
   await visitor.checkPage('providers-account-connected');
   const kept = await page.evaluate(
     'document.documentElement.outerHTML + JSON.stringify([localStorage, sessionStorage])',
@@ -214,7 +218,7 @@ test('acg accounts connect and acg credentials connect name the page and wait fo
     const body = { name: 'Team', providerSlug: 'acme', credentials };
     const shared: string = (await call('POST', '/v1/credentials', body)).body.credential.id;
     for (const [args, path] of [
-      [['accounts', 'connect', 'acme', '--agent', 'support-bot'], `/providers?account=${id}`],
+      [['accounts', 'connect', 'acme', '--agent', 'support-bot'], `/providers/accounts/${id}`],
       [['credentials', 'connect', 'Team'], `/providers?tab=shared&credential=${shared}`],
     ] as const) {
       let printed = '';
@@ -235,7 +239,7 @@ test('acg accounts connect and acg credentials connect name the page and wait fo
     const shown = await acg.runOk(['accounts', 'show', id]);
     expect(shown.stdout).toMatch(/state\s+active[\s\S]*scope\s+read write/);
     const late = await acg.run(['accounts', 'connect', id, '--wait', '1s']);
-    expect([late.code, late.stderr]).toEqual([1, expect.stringContaining('nobody connected')]);
+    expect([late.code, late.stderr]).toEqual([1, expect.stringContaining('was not connected')]);
   } finally {
     acg.removeHome();
   }

@@ -55,10 +55,10 @@ export function useSlowSince(): number | null {
   const oldest = useSyncExternalStore(subscribe, oldestWait);
   const [slow, setSlow] = useState<number | null>(null);
   useEffect(() => {
-    setSlow(null);
     if (oldest === null) return undefined;
     const timer = setTimeout(() => setSlow(oldest), Math.max(0, oldest + SLOW_MS - Date.now()));
     return () => clearTimeout(timer);
   }, [oldest]);
-  return slow;
+  // A wait that has ended is no longer slow.
+  return slow === oldest ? slow : null;
 }

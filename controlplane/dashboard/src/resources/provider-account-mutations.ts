@@ -66,5 +66,10 @@ export const useSetAccountPermissions = (id: string) =>
 export const useRemoveAccount = () =>
   useMutation({
     mutationFn: (id: string) => api.delete('/v1/providers/accounts/{id}', { params: { path: { id } } }),
-    onSuccess: invalidateAccounts,
+    // Except the removed account itself: it would not be found.
+    onSuccess: (_, id) =>
+      queryClient.invalidateQueries({
+        predicate: ({ queryKey: [first, second, third] }) =>
+          ACCOUNT_QUERY_KEYS.has(first) && !(second === 'one' && third === id),
+      }),
   });

@@ -10,7 +10,7 @@ export type SharedCredential = Awaited<ReturnType<typeof fetchSharedCredentials>
 
 export const useSharedCredentials = (page: number, pageSize: number) =>
   useQuery({
-    queryKey: ['credentials', 'list', page],
+    queryKey: ['credentials', 'list', page, pageSize],
     queryFn: () => fetchSharedCredentials({ limit: pageSize, offset: (page - 1) * pageSize }),
   });
 

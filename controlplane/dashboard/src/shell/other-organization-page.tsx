@@ -8,7 +8,6 @@ import { useEffect } from 'react';
 import { useMe, useSwitchOrganization } from '../api/session.js';
 import { ErrorAlert } from '../components/feedback/error-alert.js';
 import { PageHeader } from '../components/layout/page-header.js';
-import { organizationBase } from './organization-address.js';
 
 interface OtherOrganizationPageProps {
   /** Of the address. */
@@ -39,7 +38,7 @@ export function OtherOrganizationPage({ slug, isOpenedLink, onLeave }: OtherOrga
     return (
       <>
         <PageHeader title="No access to this organization" />
-        <Alert color="indigo" variant="light" title={`You are not a member of ${organizationBase(slug).slice(3)}`}>
+        <Alert color="indigo" variant="light" title={`You are not a member of ${slug}`}>
           <Stack gap="md" align="flex-start">
             <Text size="sm">
               The link belongs to an organization that does not exist or that you cannot see. Ask one of its owners for

@@ -109,7 +109,7 @@ export const registerAccountCommands = commandGroup(
     description: 'have a person connect it at the provider: opens the dashboard and waits for the result',
     target: ACCOUNT,
     load: async (client, id) => (await client.get('/v1/providers/accounts/{id}', { params: { path: { id } } })).account,
-    page: ({ id }) => `/providers?account=${id}`,
+    page: ({ id }) => `/providers/accounts/${id}`,
     name: ({ agentName, providerSlug }) => `${agentName} at ${providerSlug}`,
   }),
   registerToolsCommand,

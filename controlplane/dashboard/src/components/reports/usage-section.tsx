@@ -1,63 +1,47 @@
 /** Spend and calls of one object in a period: tiles with their trend, charts, and a table by a dimension. */
-import { Anchor, Group, SimpleGrid, Stack, Title } from '@mantine/core';
+import { Group, SimpleGrid, Stack, Title } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useMemo } from 'react';
-import { Link } from 'wouter';
 import { api } from '../../api/api-client.js';
-import { formatCount, formatPercent, formatUsd, formatUsdTick, NO_VALUE } from '../../format/format.js';
+import { formatCount, formatPercent, formatUsd, NO_VALUE } from '../../format/format.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
-import { FAILED_COLOR } from '../charts/chart-props-and-colors.js';
-import { TimeSeriesChart } from '../charts/time-series-chart.js';
+import { groupLabel, isValueMissing } from '../../messages/group-label.js';
 import { EmptyState } from '../feedback/empty-state.js';
 import { ErrorAlert } from '../feedback/error-alert.js';
 import { MetricTile } from '../feedback/metric-tile.js';
 import { Trend } from '../feedback/trend.js';
 import { PeriodControl, parsePeriod } from '../forms/period-control.js';
+import { PageLink } from '../layout/page-link.js';
 import { DataTable } from '../tables/data-table.js';
+import { SpendAndCallsCharts } from './spend-and-calls-charts.js';
 
 const DEFAULTS = { period: '30d' };
 const REFETCH_MS = 30_000;
 const ROWS_MAX = 20;
 
-type Dimension = 'agent' | 'model' | 'key' | 'provider';
+type Dimension = 'agent' | 'model' | 'key';
 const HEADERS: Readonly<Record<Dimension, string>> = {
   agent: 'Agent',
   model: 'Model',
   key: 'Gateway token',
-  provider: 'Provider',
 };
+
+interface Scope {
+  readonly projectId?: string;
+  readonly keyId?: string;
+}
 
 interface UsageSectionProps {
   /** Whose usage. */
-  readonly scope: { readonly projectId?: string; readonly agentId?: string; readonly keyId?: string };
+  readonly scope: Scope;
   /** One table for each. */
   readonly by: readonly Dimension[];
-  /** The address of a row's page; null: it has none. */
-  readonly hrefOf: (by: Dimension, value: string) => string | null;
 }
 
-export function UsageSection({ scope, by, hrefOf }: UsageSectionProps) {
+export function UsageSection({ scope, by }: UsageSectionProps) {
   const { values, set } = useUrlState(DEFAULTS);
   const period = parsePeriod(values.period);
   const [first = 'model', ...others] = by;
   const totals = useBreakdown({ ...scope, period, by: first });
-  const seriesQuery = { ...scope, period, interval: period === '24h' ? ('hour' as const) : ('day' as const) };
-  const series = useQuery({
-    queryKey: ['usage', 'timeseries', seriesQuery],
-    queryFn: () => api.get('/v1/usage/timeseries', { params: { query: seriesQuery } }),
-    placeholderData: keepPreviousData,
-    refetchInterval: REFETCH_MS,
-  });
-  const points = series.data?.timeseries;
-  const buckets = useMemo(() => points?.map(({ bucket }) => bucket) ?? [], [points]);
-  const spend = useMemo(() => [{ label: 'Spend', values: points?.map(({ costUsd }) => costUsd) ?? [] }], [points]);
-  const calls = useMemo(
-    () => [
-      { label: 'Successful', values: points?.map(({ requests, errors }) => requests - errors) ?? [] },
-      { label: 'Failed', values: points?.map(({ errors }) => errors) ?? [], color: FAILED_COLOR },
-    ],
-    [points],
-  );
   const sums = totals.data?.totals;
   const missing = totals.isPending ? undefined : NO_VALUE;
   const against = `previous ${period}`;
@@ -81,40 +65,19 @@ export function UsageSection({ scope, by, hrefOf }: UsageSectionProps) {
         />
         <MetricTile label="Tokens" value={sums ? formatCount(sums.tokensIn + sums.tokensOut) : missing} />
       </SimpleGrid>
-      {series.error !== null && <ErrorAlert error={series.error} onRetry={series.refetch} />}
-      {series.data !== undefined && (
-        <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg">
-          <TimeSeriesChart
-            title="Spend"
-            buckets={buckets}
-            interval={series.data.interval}
-            stale={series.isPlaceholderData}
-            series={spend}
-            format={formatUsd}
-            axis={formatUsdTick}
-          />
-          <TimeSeriesChart
-            title="Calls"
-            buckets={buckets}
-            interval={series.data.interval}
-            stale={series.isPlaceholderData}
-            series={calls}
-            format={formatCount}
-          />
-        </SimpleGrid>
-      )}
-      <BreakdownTable by={first} query={totals} hrefOf={hrefOf} />
+      <SpendAndCallsCharts scope={scope} period={period} />
+      <BreakdownTable scope={scope} by={first} query={totals} />
       {others.map((dimension) => (
-        <FetchedBreakdown key={dimension} query={{ ...scope, period, by: dimension }} hrefOf={hrefOf} />
+        <FetchedBreakdown key={dimension} scope={scope} by={dimension} period={period} />
       ))}
     </Stack>
   );
 }
 
-type BreakdownQuery = UsageSectionProps['scope'] & {
+interface BreakdownQuery extends Scope {
   readonly by: Dimension;
   readonly period: ReturnType<typeof parsePeriod>;
-};
+}
 
 const fetchBreakdown = (query: BreakdownQuery) =>
   api.get('/v1/usage/breakdown', { params: { query: { ...query, compare: 'previous', limit: ROWS_MAX } } });
@@ -127,20 +90,23 @@ const useBreakdown = (query: BreakdownQuery) =>
     refetchInterval: REFETCH_MS,
   });
 
-interface FetchedBreakdownProps extends Pick<UsageSectionProps, 'hrefOf'> {
-  readonly query: BreakdownQuery;
+interface FetchedBreakdownProps {
+  readonly scope: Scope;
+  readonly by: Dimension;
+  readonly period: BreakdownQuery['period'];
 }
 
-const FetchedBreakdown = ({ query, hrefOf }: FetchedBreakdownProps) => (
-  <BreakdownTable by={query.by} query={useBreakdown(query)} hrefOf={hrefOf} />
+const FetchedBreakdown = ({ scope, by, period }: FetchedBreakdownProps) => (
+  <BreakdownTable scope={scope} by={by} query={useBreakdown({ ...scope, period, by })} />
 );
 
-interface BreakdownTableProps extends Pick<UsageSectionProps, 'hrefOf'> {
+interface BreakdownTableProps {
+  readonly scope: Scope;
   readonly by: Dimension;
   readonly query: ReturnType<typeof useBreakdown>;
 }
 
-const BreakdownTable = ({ by, query, hrefOf }: BreakdownTableProps) => (
+const BreakdownTable = ({ scope, by, query }: BreakdownTableProps) => (
   <DataTable
     label={`Usage by ${HEADERS[by].toLowerCase()}`}
     query={query}
@@ -149,7 +115,7 @@ const BreakdownTable = ({ by, query, hrefOf }: BreakdownTableProps) => (
     columns={[
       {
         header: HEADERS[by],
-        cell: ({ value, name }) => <RowName label={name ?? labelOf(by, value)} href={hrefOf(by, value)} />,
+        cell: ({ value, name }) => <GroupLink scope={scope} by={by} value={value} name={name} />,
       },
       { header: 'Spend', numeric: true, cell: ({ costUsd }) => formatUsd(costUsd) },
       { header: 'Calls', numeric: true, cell: ({ requests }) => formatCount(requests ?? 0) },
@@ -159,16 +125,22 @@ const BreakdownTable = ({ by, query, hrefOf }: BreakdownTableProps) => (
   />
 );
 
-const labelOf = (by: Dimension, value: string): string => {
-  if (value === '') return by === 'model' ? 'no model' : 'unknown';
-  return by === 'agent' || by === 'key' ? `deleted (${value.slice(-8)})` : value;
-};
+interface GroupLinkProps {
+  readonly scope: Scope;
+  readonly by: Dimension;
+  readonly value: string;
+  readonly name: string | null;
+}
 
-const RowName = ({ label, href }: { readonly label: string; readonly href: string | null }) =>
-  href === null ? (
-    <span className="acg-break-anywhere">{label}</span>
-  ) : (
-    <Anchor component={Link} href={href} inherit underline="always" className="acg-break-anywhere">
-      {label}
-    </Anchor>
-  );
+/** To the page of the agent or token; where there is none, e.g. of a deleted one, to its calls. */
+function GroupLink({ scope: { projectId, keyId }, by, value, name }: GroupLinkProps) {
+  const label = groupLabel(by, value, name);
+  if (isValueMissing(value)) return <>{label}</>;
+  if (by !== 'model' && name !== null) return <PageLink href={`/${by}s/${value}`}>{label}</PageLink>;
+  const filters = new URLSearchParams({
+    ...(projectId === undefined ? {} : { project: projectId }),
+    ...(keyId === undefined ? {} : { key: keyId }),
+    [by]: value,
+  });
+  return <PageLink href={`/calls?${filters}`}>{label}</PageLink>;
+}

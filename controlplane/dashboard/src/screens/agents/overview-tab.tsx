@@ -1,21 +1,18 @@
 /** The Overview tab of an agent: its metrics in a period. */
 import { Group, SimpleGrid, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useMemo } from 'react';
 import { api } from '../../api/api-client.js';
-import { FAILED_COLOR } from '../../components/charts/chart-props-and-colors.js';
-import { TimeSeriesChart } from '../../components/charts/time-series-chart.js';
 import { BudgetBar } from '../../components/feedback/budget-bar.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { MetricTile } from '../../components/feedback/metric-tile.js';
 import { PeriodControl, parsePeriod } from '../../components/forms/period-control.js';
+import { SpendAndCallsCharts } from '../../components/reports/spend-and-calls-charts.js';
 import {
   formatCents,
   formatCount,
   formatMilliseconds,
   formatPercent,
   formatUsd,
-  formatUsdTick,
   NO_VALUE,
 } from '../../format/format.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
@@ -38,22 +35,6 @@ export function OverviewTab({ agent }: { readonly agent: Agent }) {
     queryFn: () => api.get('/v1/usage/agents', { params: { query: { search: agent.id, limit: 1 } } }),
     refetchInterval: REFETCH_MS,
   });
-  const seriesQuery = { ...query, interval: period === '24h' ? 'hour' : 'day' } as const;
-  const series = useQuery({
-    queryKey: ['usage', 'timeseries', seriesQuery],
-    queryFn: () => api.get('/v1/usage/timeseries', { params: { query: seriesQuery } }),
-    refetchInterval: REFETCH_MS,
-  });
-  const points = series.data?.timeseries;
-  const buckets = useMemo(() => points?.map(({ bucket }) => bucket) ?? [], [points]);
-  const spend = useMemo(() => [{ label: 'Spend', values: points?.map(({ costUsd }) => costUsd) ?? [] }], [points]);
-  const calls = useMemo(
-    () => [
-      { label: 'Successful', values: points?.map(({ requests, errors }) => requests - errors) ?? [] },
-      { label: 'Failed', values: points?.map(({ errors }) => errors) ?? [], color: FAILED_COLOR },
-    ],
-    [points],
-  );
   const figures = summary.data;
   // On an error the tiles show a dash, not a loading state.
   const missingValue = summary.error === null ? undefined : NO_VALUE;
@@ -82,26 +63,7 @@ export function OverviewTab({ agent }: { readonly agent: Agent }) {
           value={figures ? formatMilliseconds(figures.requests === 0 ? null : figures.p95Latency) : missingValue}
         />
       </SimpleGrid>
-      {series.error !== null && <ErrorAlert error={series.error} onRetry={series.refetch} />}
-      {series.data !== undefined && (
-        <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg">
-          <TimeSeriesChart
-            title="Spend"
-            buckets={buckets}
-            interval={series.data.interval}
-            series={spend}
-            format={formatUsd}
-            axis={formatUsdTick}
-          />
-          <TimeSeriesChart
-            title="Calls"
-            buckets={buckets}
-            interval={series.data.interval}
-            series={calls}
-            format={formatCount}
-          />
-        </SimpleGrid>
-      )}
+      <SpendAndCallsCharts scope={{ agentId: agent.id }} period={period} />
     </Stack>
   );
 }

@@ -15,7 +15,6 @@ import { Form } from '../../components/forms/form-with-server-errors.js';
 import { EMPTY_ACCOUNT, ProviderAccountFields } from '../../components/forms/provider-account-fields.js';
 import { ProviderSelect } from '../../components/forms/provider-select.js';
 import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
-import { lazyComponent } from '../../components/layout/lazy-component-no-suspense-delay.js';
 import { DataTable } from '../../components/tables/data-table.js';
 import {
   type Agent,
@@ -27,11 +26,6 @@ import { useRemoveAccount, useTestAccount } from '../../resources/provider-accou
 import { AccountPermissionsDialog } from './account-permissions-dialog.js';
 import { AccountToolsDialog } from './account-tools-dialog.js';
 
-const AccountDrawer = lazyComponent(
-  async () => (await import('../../components/credentials/account-drawer.js')).AccountDrawer,
-  null,
-);
-
 export function ProvidersTab({ agent }: { readonly agent: Agent }) {
   const accounts = useAgentAccounts(agent.id);
   const providers = useProviders();
@@ -39,7 +33,6 @@ export function ProvidersTab({ agent }: { readonly agent: Agent }) {
   const [removing, setRemoving] = useState<{ readonly id: string; readonly providerSlug: string } | null>(null);
   const [toolsOf, setToolsOf] = useState<{ readonly id: string; readonly providerSlug: string } | null>(null);
   const [permitting, setPermitting] = useState<NonNullable<typeof accounts.data>[number] | null>(null);
-  const [shown, setShown] = useState('');
   const test = useTestAccount();
   const removeAccount = useRemoveAccount();
   const nameOf = (slug: string) => providers.data?.find((provider) => provider.slug === slug)?.displayName ?? slug;
@@ -57,6 +50,7 @@ export function ProvidersTab({ agent }: { readonly agent: Agent }) {
         query={accounts}
         rows={(data) => data}
         rowKey={({ id }) => id}
+        href={({ id }) => `/providers/accounts/${id}`}
         columns={[
           { header: 'Provider', cell: ({ providerSlug }) => nameOf(providerSlug) },
           {
@@ -79,11 +73,6 @@ export function ProvidersTab({ agent }: { readonly agent: Agent }) {
             header: 'Actions',
             cell: (account) => (
               <Group gap="xs" justify="flex-end" wrap="nowrap">
-                {account.minted !== null && (
-                  <Button size="compact-sm" variant="default" onClick={() => setShown(account.id)}>
-                    Details
-                  </Button>
-                )}
                 {isMcpServer(account.providerSlug) && (
                   <Button size="compact-sm" variant="default" onClick={() => setToolsOf(account)}>
                     Tools
@@ -110,7 +99,10 @@ export function ProvidersTab({ agent }: { readonly agent: Agent }) {
                   requiredRole="admin"
                   size="compact-sm"
                   variant="default"
-                  onClick={() => setRemoving(account)}
+                  onClick={() => {
+                    removeAccount.reset();
+                    setRemoving(account);
+                  }}
                 >
                   Remove
                 </RoleGuardedButton>
@@ -129,7 +121,6 @@ export function ProvidersTab({ agent }: { readonly agent: Agent }) {
       <Modal opened={adding} onClose={dialog.close} title="Add provider">
         <AddProviderForm agentId={agent.id} onDone={dialog.close} />
       </Modal>
-      {shown !== '' && <AccountDrawer id={shown} onClose={() => setShown('')} />}
       {toolsOf !== null && (
         <AccountToolsDialog
           account={{ ...toolsOf, agentId: agent.id }}

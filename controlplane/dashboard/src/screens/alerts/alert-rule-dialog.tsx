@@ -3,12 +3,14 @@ import { Checkbox, NativeSelect, NumberInput, Select } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { api } from '../../api/api-client.js';
 import { useFormDraft } from '../../api/form-drafts-across-sign-in.js';
+import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { AgentSelect } from '../../components/forms/agent-select.js';
 import { FormDialog } from '../../components/forms/form-dialog.js';
 import { NameInput } from '../../components/forms/name-input.js';
 import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
 import { useProjects } from '../../resources/agent-account-and-key-hooks.js';
-import { type AlertRule, isSilenced, METRIC_LABELS, type Metric, SILENCES, silenceEnd } from './fetch-alert-rules.js';
+import { type AlertRule, isSilenced, SILENCES, silenceEnd } from './fetch-alert-rules.js';
+import { inputToMeasure, METRIC_LABELS, type Metric, measureToInput } from './measures.js';
 
 const LABELS = {
   name: 'Name',
@@ -22,8 +24,6 @@ const LABELS = {
 };
 const UNITS: Readonly<Record<Metric, string>> = { error_rate: 'percent', latency: 'milliseconds', spend: 'US dollars' };
 const SUGGESTED: Readonly<Record<Metric, number>> = { error_rate: 5, latency: 5_000, spend: 10 };
-const CENTS_PER_USD = 100;
-const factorOf = (metric: Metric): number => (metric === 'spend' ? CENTS_PER_USD : 1);
 const KEEP = 'keep';
 
 interface AlertRuleDialogProps {
@@ -43,10 +43,8 @@ export function AlertRuleDialog({ rule, onClose, onSaved }: AlertRuleDialogProps
   const [agentId, setAgentId] = useFormDraft(`${draft} agent`, '');
   const [windowHours, setWindowHours] = useFormDraft<number | string>(`${draft} hours`, rule?.windowHours ?? 1);
   const [increase, setIncrease] = useFormDraft<number | string>(`${draft} increase`, rule?.increasePercent ?? 50);
-  const [atLeast, setAtLeast] = useFormDraft<number | string>(
-    `${draft} at least`,
-    rule === null ? SUGGESTED.spend : rule.atLeast / factorOf(rule.metric),
-  );
+  const atLeastBefore = rule === null ? SUGGESTED.spend : measureToInput(rule.metric, rule.atLeast);
+  const [atLeast, setAtLeast] = useFormDraft<number | string>(`${draft} at least`, atLeastBefore);
   const [enabled, setEnabled] = useFormDraft(`${draft} enabled`, rule?.enabled ?? true);
   const [silence, setSilence] = useFormDraft(`${draft} silence`, KEEP);
   const save = useMutation({
@@ -55,7 +53,8 @@ export function AlertRuleDialog({ rule, onClose, onSaved }: AlertRuleDialogProps
         name: name.trim(),
         windowHours: Number(windowHours),
         increasePercent: Number(increase),
-        atLeast: Number(atLeast) * factorOf(metric),
+        // A rule of the API may have fractions of a cent; without a change they stay.
+        atLeast: rule !== null && atLeast === atLeastBefore ? rule.atLeast : inputToMeasure(metric, atLeast),
       };
       if (rule === null) {
         const subject = scope === 'agent' ? { agentId } : scope === 'project' ? { projectId } : {};
@@ -111,10 +110,14 @@ export function AlertRuleDialog({ rule, onClose, onSaved }: AlertRuleDialogProps
           />
         </>
       )}
+      {rule === null && scope === 'project' && projects.error !== null && (
+        <ErrorAlert error={projects.error} onRetry={projects.refetch} />
+      )}
       {rule === null && scope === 'project' && (
         <Select
           label="Project"
           searchable
+          placeholder={projects.isPending ? 'Loading…' : 'Select a project'}
           data={(projects.data ?? []).map((project) => ({ value: project.id, label: project.name }))}
           error={errors.fieldError('projectId')}
           value={projectId === '' ? null : projectId}
@@ -152,7 +155,7 @@ export function AlertRuleDialog({ rule, onClose, onSaved }: AlertRuleDialogProps
       />
       <NumberInput
         label="At least"
-        description={`In ${UNITS[metric]}. Smaller values open no alert. It decides alone where last week had too few calls.`}
+        description={`In ${UNITS[metric]}. No alert opens below this value. If last week had too few calls, only this value applies.`}
         min={0.01}
         error={errors.fieldError('atLeast')}
         value={atLeast}
@@ -163,19 +166,15 @@ export function AlertRuleDialog({ rule, onClose, onSaved }: AlertRuleDialogProps
           <NativeSelect
             label="Silence"
             data={[
-              { value: KEEP, label: isSilenced(rule.silencedUntil) ? 'As it is' : 'None' },
-              ...(isSilenced(rule.silencedUntil) ? [{ value: '', label: 'End it' }] : []),
+              { value: KEEP, label: isSilenced(rule.silencedUntil) ? 'Keep current silence' : 'Not silenced' },
+              ...(isSilenced(rule.silencedUntil) ? [{ value: '', label: 'End silence' }] : []),
               ...SILENCES.map(([label, ms]) => ({ value: String(ms), label: `For ${label}` })),
             ]}
             error={errors.fieldError('silencedUntil')}
             value={silence}
             onChange={(event) => setSilence(event.currentTarget.value)}
           />
-          <Checkbox
-            label="Evaluate this rule"
-            checked={enabled}
-            onChange={(event) => setEnabled(event.currentTarget.checked)}
-          />
+          <Checkbox label="Enabled" checked={enabled} onChange={(event) => setEnabled(event.currentTarget.checked)} />
         </>
       )}
     </FormDialog>

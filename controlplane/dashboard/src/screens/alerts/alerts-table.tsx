@@ -13,12 +13,11 @@ import {
   type Alert,
   acknowledgeAlert,
   type fetchAlerts,
-  formatMeasure,
   isSilenced,
-  METRIC_LABELS,
   PAGE_SIZE,
   refreshAlerts,
 } from './fetch-alert-rules.js';
+import { formatMeasure, METRIC_LABELS } from './measures.js';
 import { SilenceDialog } from './silence-dialog.js';
 
 interface AlertsTableProps {
@@ -51,7 +50,7 @@ export function AlertsTable({ label, query, page, onPage, empty }: AlertsTablePr
         columns={[
           { header: 'State', cell: (alert) => <AlertState alert={alert} /> },
           { header: 'Rule', cell: ({ ruleName }) => ruleName },
-          { header: 'Of', cell: (alert) => <ScopeLink {...alert} /> },
+          { header: 'Scope', cell: (alert) => <ScopeLink {...alert} /> },
           {
             header: 'Value',
             cell: ({ metric, value, baseline }) => (

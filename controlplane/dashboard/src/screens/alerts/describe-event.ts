@@ -1,5 +1,6 @@
 /** Describes an event's data in a sentence; a dash where the label says everything. */
 import { formatCents, formatCount, NO_VALUE } from '../../format/format.js';
+import { formatMeasure, type Metric } from './measures.js';
 
 const ABUSE_REASONS: Readonly<Record<string, string>> = {
   rejections: 'rejected calls',
@@ -17,11 +18,8 @@ const formatSeconds = (seconds: unknown): string =>
 const formatSpendOfBudget = (data: Data): string =>
   `${formatCents(numberOrZero(data.spentCents))} of ${formatCents(numberOrZero(data.budgetCentsMonthly))} this month`;
 
-function formatMetric({ metric }: Data, value: unknown): string {
-  if (typeof value !== 'number') return 'too few calls';
-  if (metric === 'spend') return formatCents(value);
-  return metric === 'latency' ? `${formatCount(value)} ms` : `${PERCENT.format(value)}%`;
-}
+const formatMetric = ({ metric }: Data, value: unknown): string =>
+  typeof value === 'number' ? formatMeasure(metric as Metric, value) : 'too few calls';
 
 export function describeEvent(event: string, data: Data): string {
   switch (event) {

@@ -1,15 +1,13 @@
-/** Alert rules and their alerts: queries, changes and texts. */
+/** Alert rules and their alerts: queries, changes and silences. */
 import { DAY_MS, HOUR_MS } from '@acg/base/time-and-money-units';
 import { api } from '../../api/api-client.js';
 import { queryClient } from '../../api/query-client.js';
-import { formatCents, formatCount, NO_VALUE } from '../../format/format.js';
 
 export const PAGE_SIZE = 50;
 
 export const fetchAlertRules = (page: number) =>
   api.get('/v1/alert-rules', { params: { query: { limit: PAGE_SIZE, offset: (page - 1) * PAGE_SIZE } } });
 export type AlertRule = Awaited<ReturnType<typeof fetchAlertRules>>['rules'][number];
-export type Metric = AlertRule['metric'];
 
 export const fetchAlerts = (page: number, state?: 'open') =>
   api.get('/v1/alerts', {
@@ -23,21 +21,6 @@ export const refreshAlerts = (): void => void queryClient.invalidateQueries({ qu
 
 export const acknowledgeAlert = ({ id }: Alert) =>
   api.post('/v1/alerts/{id}/acknowledge', { params: { path: { id } } });
-
-export const METRIC_LABELS: Readonly<Record<Metric, string>> = {
-  error_rate: 'Error rate',
-  latency: 'Latency (95th percentile)',
-  spend: 'Spend',
-};
-
-const PERCENT = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 });
-
-/** A dash: not enough calls. */
-export function formatMeasure(metric: Metric, value: number | null): string {
-  if (value === null) return NO_VALUE;
-  if (metric === 'spend') return formatCents(value);
-  return metric === 'latency' ? `${formatCount(value)} ms` : `${PERCENT.format(value)}%`;
-}
 
 export const isSilenced = (until: string | null): until is string => until !== null && Date.parse(until) > Date.now();
 

@@ -3,7 +3,6 @@ import { AUDIT_ACTIONS } from '@acg/base/audit-actions';
 import { Anchor, Button, Group, NativeSelect, Text, TextInput } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
-import { api } from '../../api/api-client.js';
 import { useMissingRoleReason } from '../../api/session.js';
 import { EmptyState } from '../../components/feedback/empty-state.js';
 import { RelativeTime } from '../../components/feedback/relative-time.js';
@@ -15,6 +14,7 @@ import { FilterChips } from '../../components/tables/filter-chips.js';
 import { saveCsv } from '../../format/csv.js';
 import { formatCount } from '../../format/format.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
+import { useMembers } from '../../resources/use-members.js';
 import { auditEntriesToCsv } from './audit-csv.js';
 import { EntrySentence, nameOfTarget } from './describe-entry.js';
 import {
@@ -51,11 +51,7 @@ export function AuditPage() {
 
 function AuditTrail() {
   const { values, set, clear, isFiltered } = useUrlState(DEFAULT_AUDIT_FILTERS);
-  const members = useQuery({
-    queryKey: ['members', 'all'],
-    queryFn: async () => (await api.get('/v1/members', { params: { query: { limit: 100 } } })).members,
-    staleTime: 60_000,
-  });
+  const members = useMembers();
   const entries = useQuery({ queryKey: ['audit', values], queryFn: () => fetchAuditEntries(values) });
   const exportAll = useMutation({
     mutationFn: () => fetchAllAuditEntries(values),

@@ -1,20 +1,22 @@
 /** The page of a gateway token: whose it is, who created it, which providers it reaches, what it did. */
+import { ApiError } from '@acg/client/api-errors';
 import { Anchor, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from 'wouter';
-import { api } from '../../api/api-client.js';
 import { useMissingRoleReason } from '../../api/session.js';
 import { InlineCopy } from '../../components/buttons/inline-copy.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
+import { LoadedValue } from '../../components/feedback/loaded-value.js';
 import { RelativeTime } from '../../components/feedback/relative-time.js';
 import { StatusBadge } from '../../components/feedback/status-badge.js';
 import { Facts } from '../../components/layout/facts.js';
 import { PageHeader } from '../../components/layout/page-header.js';
+import { PageLink } from '../../components/layout/page-link.js';
 import { RecentCalls } from '../../components/reports/recent-calls.js';
 import { UsageSection } from '../../components/reports/usage-section.js';
-import { NO_VALUE } from '../../format/format.js';
 import { providerLabel } from '../../messages/provider-labels.js';
 import { useAgentAccounts, useProjects } from '../../resources/agent-account-and-key-hooks.js';
+import { useMembers } from '../../resources/use-members.js';
 import { describeKeyState, fetchKey, type Key } from './fetch-keys-and-describe-status.js';
 import { KeyActionButtons, KeyScope } from './key-columns.js';
 import { useKeyDialogs } from './use-key-dialogs.js';
@@ -33,9 +35,12 @@ export function KeyPage() {
         <>
           <PageHeader title="Gateway token" />
           <ErrorAlert error={key.error} onRetry={key.refetch} />
-          <Text size="sm" mt="md">
-            The id may be that of a run or a trust rule. <PageLink href={`/calls?key=${id}`}>Its calls</PageLink>
-          </Text>
+          {key.error instanceof ApiError && key.error.status === 404 && (
+            <Text size="sm" mt="md">
+              No gateway token has this ID. It may belong to a run or a trust rule.{' '}
+              <PageLink href={`/calls?key=${id}`}>View calls with this ID</PageLink>
+            </Text>
+          )}
         </>
       )}
     </>
@@ -66,7 +71,8 @@ function KeyDetails({ apiKey }: { readonly apiKey: Awaited<ReturnType<typeof fet
             label: 'Created',
             value: (
               <>
-                <RelativeTime at={apiKey.createdAt} /> <CreatorName userId={apiKey.createdBy} />
+                <RelativeTime at={apiKey.createdAt} />{' '}
+                {apiKey.createdBy !== null && <CreatorName userId={apiKey.createdBy} />}
               </>
             ),
           },
@@ -77,7 +83,10 @@ function KeyDetails({ apiKey }: { readonly apiKey: Awaited<ReturnType<typeof fet
           ...(apiKey.replacedBy === null
             ? []
             : [
-                { label: 'Replaced by', value: <PageLink href={`/keys/${apiKey.replacedBy}`}>its new token</PageLink> },
+                {
+                  label: 'Replaced by',
+                  value: <PageLink href={`/keys/${apiKey.replacedBy}`}>View new token</PageLink>,
+                },
               ]),
           ...(mayReadAudit
             ? [{ label: 'History', value: <PageLink href={`/audit?target=${apiKey.id}`}>Audit entries</PageLink> }]
@@ -85,13 +94,7 @@ function KeyDetails({ apiKey }: { readonly apiKey: Awaited<ReturnType<typeof fet
         ]}
       />
       <Stack gap="xl">
-        <UsageSection
-          scope={{ keyId: apiKey.id }}
-          by={apiKey.scope === 'agent' ? ['model'] : ['agent', 'model']}
-          hrefOf={(by, value) =>
-            by === 'agent' ? `/agents/${value}` : `/calls?key=${apiKey.id}&model=${encodeURIComponent(value)}`
-          }
-        />
+        <UsageSection scope={{ keyId: apiKey.id }} by={apiKey.scope === 'agent' ? ['model'] : ['agent', 'model']} />
         <RecentCalls scope={{ keyId: apiKey.id }} />
       </Stack>
       {keyDialogs.dialogs}
@@ -99,38 +102,28 @@ function KeyDetails({ apiKey }: { readonly apiKey: Awaited<ReturnType<typeof fet
   );
 }
 
-const PageLink = ({ href, children }: { readonly href: string; readonly children: string }) => (
-  <Anchor component={Link} href={href} inherit underline="always">
-    {children}
-  </Anchor>
-);
-
 /** The provider accounts of the token's agent. A token of several agents reaches the accounts of each. */
 function ReachedProviders({ apiKey: { agentId } }: { readonly apiKey: Key }) {
   const accounts = useAgentAccounts(agentId ?? '');
-  if (agentId === null) return 'those of each agent';
-  if (accounts.data === undefined) return NO_VALUE;
-  if (accounts.data.length === 0) return 'none';
+  if (agentId === null) return 'Accounts of the agent named in each call';
   return (
-    <>
-      {accounts.data.map(({ id, providerSlug }, i) => (
-        <span key={id}>
-          {i > 0 && ', '}
-          <PageLink href={`/providers/accounts/${id}`}>{providerLabel(providerSlug)}</PageLink>
-        </span>
-      ))}
-    </>
+    <LoadedValue query={accounts}>
+      {(data) =>
+        data.length === 0
+          ? 'None'
+          : data.map(({ id, providerSlug }, i) => (
+              <span key={id}>
+                {i > 0 && ', '}
+                <PageLink href={`/providers/accounts/${id}`}>{providerLabel(providerSlug)}</PageLink>
+              </span>
+            ))
+      }
+    </LoadedValue>
   );
 }
 
 /** `by ada@example.com`, for a present member. */
-function CreatorName({ userId }: { readonly userId: string | null }) {
-  const members = useQuery({
-    queryKey: ['members', 'all'],
-    queryFn: async () => (await api.get('/v1/members', { params: { query: { limit: 100 } } })).members,
-    staleTime: 60_000,
-    enabled: userId !== null,
-  });
-  const email = members.data?.find((member) => member.userId === userId)?.email;
+function CreatorName({ userId }: { readonly userId: string }) {
+  const email = useMembers().data?.find((member) => member.userId === userId)?.email;
   return email === undefined ? null : <>by {email}</>;
 }

@@ -11,27 +11,27 @@ import { InlineCopy } from '../../components/buttons/inline-copy.js';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
 import { BudgetBar } from '../../components/feedback/budget-bar.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
+import { LoadedValue } from '../../components/feedback/loaded-value.js';
 import { RelativeTime } from '../../components/feedback/relative-time.js';
 import { showToast } from '../../components/feedback/toast.js';
 import { Facts } from '../../components/layout/facts.js';
 import { lazyComponent } from '../../components/layout/lazy-component-no-suspense-delay.js';
 import { PageHeader } from '../../components/layout/page-header.js';
+import { PageLink } from '../../components/layout/page-link.js';
 import { RecentCalls } from '../../components/reports/recent-calls.js';
 import { UsageSection } from '../../components/reports/usage-section.js';
 import { formatCents } from '../../format/format.js';
 import { ProjectDialog } from './project-dialog.js';
+import { type Project, useProject } from './use-project.js';
 
 const ProjectBudgetsDialog = lazyComponent(
   async () => (await import('./project-budgets-dialog.js')).ProjectBudgetsDialog,
   null,
 );
 
-const fetchProject = async (id: string) => (await api.get('/v1/projects/{id}', { params: { path: { id } } })).project;
-type Project = Awaited<ReturnType<typeof fetchProject>>;
-
 export function ProjectPage() {
   const { id = '' } = useParams();
-  const project = useQuery({ queryKey: ['projects', 'one', id], queryFn: () => fetchProject(id) });
+  const project = useProject(id);
   return (
     <>
       <Anchor component={Link} href="/projects" size="sm">
@@ -51,24 +51,23 @@ export function ProjectPage() {
 
 function ProjectDetails({ project }: { readonly project: Project }) {
   const { id, name, slug, createdAt, budgetCentsMonthly } = project;
-  const [isEdited, setIsEdited] = useFormDraft(`project page ${id}`, false);
-  const [isBudgeted, setIsBudgeted] = useState(false);
+  const [isEditOpen, setIsEditOpen] = useFormDraft(`project page ${id}`, false);
+  const [isBudgetsOpen, setIsBudgetsOpen] = useState(false);
   const mayReadAudit = useMissingRoleReason('admin') === null;
   const month = useQuery({
     queryKey: ['usage', 'summary', { projectId: id, period: '24h' }],
     queryFn: () => api.get('/v1/usage/summary', { params: { query: { projectId: id, period: '24h' } } }),
   });
-  const spent = month.data?.monthCents;
   return (
     <>
       <PageHeader
         title={name}
         actions={
           <Group gap="sm">
-            <RoleGuardedButton requiredRole="viewer" variant="default" onClick={() => setIsBudgeted(true)}>
+            <RoleGuardedButton requiredRole="viewer" variant="default" onClick={() => setIsBudgetsOpen(true)}>
               Budgets
             </RoleGuardedButton>
-            <RoleGuardedButton requiredRole="admin" variant="default" onClick={() => setIsEdited(true)}>
+            <RoleGuardedButton requiredRole="admin" variant="default" onClick={() => setIsEditOpen(true)}>
               Edit
             </RoleGuardedButton>
           </Group>
@@ -79,12 +78,17 @@ function ProjectDetails({ project }: { readonly project: Project }) {
         facts={[
           {
             label: 'This month',
-            value:
-              budgetCentsMonthly === null || spent === undefined ? (
-                formatCents(spent ?? null)
-              ) : (
-                <BudgetBar spentCents={spent} budgetCents={budgetCentsMonthly} />
-              ),
+            value: (
+              <LoadedValue query={month}>
+                {({ monthCents }) =>
+                  budgetCentsMonthly === null ? (
+                    formatCents(monthCents)
+                  ) : (
+                    <BudgetBar spentCents={monthCents} budgetCents={budgetCentsMonthly} />
+                  )
+                }
+              </LoadedValue>
+            ),
           },
           { label: 'Slug', value: <InlineCopy value={slug} what="slug" /> },
           { label: 'Id', value: <InlineCopy value={id} what="project id" /> },
@@ -98,34 +102,21 @@ function ProjectDetails({ project }: { readonly project: Project }) {
         ]}
       />
       <Stack gap="xl">
-        <UsageSection
-          scope={{ projectId: id }}
-          by={['agent', 'model', 'key']}
-          hrefOf={(by, value) => {
-            if (by === 'agent') return `/agents/${value}`;
-            return by === 'key' ? `/keys/${value}` : `/calls?project=${id}&model=${encodeURIComponent(value)}`;
-          }}
-        />
+        <UsageSection scope={{ projectId: id }} by={['agent', 'model', 'key']} />
         <RecentCalls scope={{ projectId: id }} />
       </Stack>
-      {isEdited && (
+      {isEditOpen && (
         <ProjectDialog
           project={project}
-          onClose={() => setIsEdited(false)}
+          onClose={() => setIsEditOpen(false)}
           onSaved={(saved) => {
             void queryClient.invalidateQueries({ queryKey: ['projects'] });
-            setIsEdited(false);
+            setIsEditOpen(false);
             showToast(`${saved} saved`);
           }}
         />
       )}
-      {isBudgeted && <ProjectBudgetsDialog project={project} onClose={() => setIsBudgeted(false)} />}
+      {isBudgetsOpen && <ProjectBudgetsDialog project={project} onClose={() => setIsBudgetsOpen(false)} />}
     </>
   );
 }
-
-const PageLink = ({ href, children }: { readonly href: string; readonly children: string }) => (
-  <Anchor component={Link} href={href} inherit underline="always">
-    {children}
-  </Anchor>
-);

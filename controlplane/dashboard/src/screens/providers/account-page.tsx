@@ -1,10 +1,10 @@
 /** The page of a provider account: its credential, its agent with the tokens that reach it, its usage and calls. */
-import { Anchor, Card, Group, SimpleGrid, Skeleton, Stack, Title } from '@mantine/core';
+import { Anchor, Card, Group, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { Link, useLocation, useParams } from 'wouter';
 import { api } from '../../api/api-client.js';
-import { useMissingRoleReason } from '../../api/session.js';
+import { useMissingRoleReason, useOrganizationName } from '../../api/session.js';
 import { InlineCopy } from '../../components/buttons/inline-copy.js';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
 import { TimeSeriesChart } from '../../components/charts/time-series-chart.js';
@@ -12,6 +12,7 @@ import { CredentialBadge } from '../../components/credentials/credential-badge.j
 import { MintedCredential } from '../../components/credentials/minted-credential.js';
 import { CREDENTIAL_TEST_TOASTS } from '../../components/feedback/credential-test-toasts.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
+import { LoadedValue } from '../../components/feedback/loaded-value.js';
 import { MetricTile } from '../../components/feedback/metric-tile.js';
 import { RelativeTime } from '../../components/feedback/relative-time.js';
 import { StatusBadge } from '../../components/feedback/status-badge.js';
@@ -20,21 +21,22 @@ import { Trend } from '../../components/feedback/trend.js';
 import { PeriodControl, parsePeriod } from '../../components/forms/period-control.js';
 import { Facts } from '../../components/layout/facts.js';
 import { PageHeader } from '../../components/layout/page-header.js';
+import { PageLink } from '../../components/layout/page-link.js';
 import { RecentCalls } from '../../components/reports/recent-calls.js';
-import { formatCount, formatUsd, formatUsdTick, NO_VALUE } from '../../format/format.js';
+import { formatAgentCount, formatCount, formatUsd, formatUsdTick, NO_VALUE } from '../../format/format.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
 import { useAgent, useAgentKeys, useProjects } from '../../resources/agent-account-and-key-hooks.js';
-import { useRemoveAccount, useTestAccount } from '../../resources/provider-account-mutations.js';
+import { useAccount } from '../../resources/connection-hooks.js';
+import { useTestAccount } from '../../resources/provider-account-mutations.js';
+import { useSharedCredential } from '../../resources/shared-credential-hooks.js';
 import { RemoveAccountDialog } from './remove-account-dialog.js';
 import { RotateAccountDialog } from './rotate-account-dialog.js';
 import { type Account, useProviderName } from './use-account-list.js';
 
-const fetchAccount = async (id: string): Promise<Account> =>
-  (await api.get('/v1/providers/accounts/{id}', { params: { path: { id } } })).account;
-
 export function AccountPage() {
   const { id = '' } = useParams();
-  const account = useQuery({ queryKey: ['accounts', 'one', id], queryFn: () => fetchAccount(id) });
+  const account = useAccount(id);
+  const organization = useOrganizationName();
   return (
     <>
       <Anchor component={Link} href="/providers" size="sm">
@@ -46,6 +48,9 @@ export function AccountPage() {
         <>
           <PageHeader title="Provider account" />
           <ErrorAlert error={account.error} onRetry={account.refetch} />
+          <Text size="sm" mt="md">
+            You see accounts of {organization}. Switch the organization if the account belongs to another one.
+          </Text>
         </>
       )}
     </>
@@ -58,21 +63,18 @@ function AccountDetails({ account }: { readonly account: Account }) {
   const title = `${agentName} at ${nameOf(providerSlug)}`;
   const mayReadAudit = useMissingRoleReason('admin') === null;
   const test = useTestAccount();
-  const remove = useRemoveAccount();
-  const [isRotated, setIsRotated] = useState(false);
-  const [isRemoved, setIsRemoved] = useState(false);
+  const [isRotateOpen, setIsRotateOpen] = useState(false);
+  const [isRemoveOpen, setIsRemoveOpen] = useState(false);
   const [, navigate] = useLocation();
   return (
     <>
       <PageHeader
         title={title}
         description={
-          account.minted !== null ? (
-            <CredentialBadge status={status} minted={account.minted} />
-          ) : status === 'active' ? (
-            <StatusBadge tone="success">credential stored</StatusBadge>
+          account.minted === null && status === 'active' ? (
+            <StatusBadge tone="success">Credential stored</StatusBadge>
           ) : (
-            <StatusBadge tone="error">credential must be entered again</StatusBadge>
+            <CredentialBadge status={status} minted={account.minted} />
           )
         }
         actions={
@@ -85,10 +87,10 @@ function AccountDetails({ account }: { readonly account: Account }) {
             >
               Test
             </RoleGuardedButton>
-            <RoleGuardedButton requiredRole="admin" variant="default" onClick={() => setIsRotated(true)}>
+            <RoleGuardedButton requiredRole="admin" variant="default" onClick={() => setIsRotateOpen(true)}>
               Rotate
             </RoleGuardedButton>
-            <RoleGuardedButton requiredRole="admin" variant="subtle" color="red" onClick={() => setIsRemoved(true)}>
+            <RoleGuardedButton requiredRole="admin" variant="subtle" color="red" onClick={() => setIsRemoveOpen(true)}>
               Remove
             </RoleGuardedButton>
           </Group>
@@ -97,7 +99,7 @@ function AccountDetails({ account }: { readonly account: Account }) {
       <Facts
         label="About this account"
         facts={[
-          { label: 'Credential', value: <CredentialName credentialId={credentialId} /> },
+          { label: 'Credential', value: credentialId === null ? 'Not shared' : <CredentialName id={credentialId} /> },
           { label: 'Agent', value: <PageLink href={`/agents/${agentId}?tab=providers`}>{agentName}</PageLink> },
           { label: 'Project', value: <ProjectOfAgent agentId={agentId} /> },
           { label: 'Provider', value: nameOf(providerSlug) },
@@ -125,13 +127,12 @@ function AccountDetails({ account }: { readonly account: Account }) {
         <TokensOfAgent agentId={agentId} />
         <RecentCalls scope={{ agentId, provider: providerSlug }} />
       </Stack>
-      {isRotated && <RotateAccountDialog account={account} onClose={() => setIsRotated(false)} />}
-      {isRemoved && (
+      {isRotateOpen && <RotateAccountDialog account={account} onClose={() => setIsRotateOpen(false)} />}
+      {isRemoveOpen && (
         <RemoveAccountDialog
           account={account}
           title={title}
-          removal={remove}
-          onClose={() => setIsRemoved(false)}
+          onClose={() => setIsRemoveOpen(false)}
           onRemoved={() => {
             showToast(`${title} removed`);
             navigate('/providers');
@@ -142,41 +143,37 @@ function AccountDetails({ account }: { readonly account: Account }) {
   );
 }
 
-const PageLink = ({ href, children }: { readonly href: string; readonly children: string }) => (
-  <Anchor component={Link} href={href} inherit underline="always">
-    {children}
-  </Anchor>
-);
-
 /** The shared credential, which leads to all agents that call with it. */
-function CredentialName({ credentialId }: { readonly credentialId: string | null }) {
-  const credential = useQuery({
-    queryKey: ['credentials', 'one', credentialId],
-    queryFn: async () =>
-      (await api.get('/v1/credentials/{id}', { params: { path: { id: credentialId ?? '' } } })).credential,
-    enabled: credentialId !== null,
-  });
-  if (credentialId === null) return 'of this account only';
-  const { name = 'shared', accounts } = credential.data ?? {};
+function CredentialName({ id }: { readonly id: string }) {
+  const credential = useSharedCredential(id);
   return (
-    <>
-      <PageLink href={`/providers?tab=shared&credential=${credentialId}`}>{name}</PageLink>
-      {accounts !== undefined && `, used by ${formatCount(accounts)} ${accounts === 1 ? 'agent' : 'agents'}`}
-    </>
+    <LoadedValue query={credential}>
+      {({ name, accounts }) => (
+        <>
+          <PageLink href={`/providers?tab=shared&credential=${id}`}>{name}</PageLink>, used by{' '}
+          {formatAgentCount(accounts)}
+        </>
+      )}
+    </LoadedValue>
   );
 }
 
 function ProjectOfAgent({ agentId }: { readonly agentId: string }) {
-  const projectId = useAgent(agentId).data?.projectId;
-  const name = useProjects().data?.find(({ id }) => id === projectId)?.name;
-  return projectId === undefined ? (
-    NO_VALUE
-  ) : (
-    <PageLink href={`/projects/${projectId}`}>{name ?? 'its project'}</PageLink>
+  const agent = useAgent(agentId);
+  const projects = useProjects();
+  return (
+    <LoadedValue query={agent}>
+      {({ projectId }) => (
+        <PageLink href={`/projects/${projectId}`}>
+          {projects.data?.find(({ id }) => id === projectId)?.name ?? 'View project'}
+        </PageLink>
+      )}
+    </LoadedValue>
   );
 }
 
 const DEFAULTS = { period: '30d' };
+const REFETCH_MS = 30_000;
 
 /** The agent's calls at this provider. */
 function AccountUsage({ agentId, providerSlug }: { readonly agentId: string; readonly providerSlug: string }) {
@@ -190,20 +187,22 @@ function AccountUsage({ agentId, providerSlug }: { readonly agentId: string; rea
         params: { query: { ...scope, by: 'provider', compare: 'previous', limit: 100 } },
       }),
     placeholderData: keepPreviousData,
+    refetchInterval: REFETCH_MS,
   });
   const seriesQuery = { ...scope, groupBy: 'provider', interval: period === '24h' ? 'hour' : 'day' } as const;
   const series = useQuery({
     queryKey: ['usage', 'timeseries', seriesQuery],
     queryFn: () => api.get('/v1/usage/timeseries', { params: { query: seriesQuery } }),
     placeholderData: keepPreviousData,
+    refetchInterval: REFETCH_MS,
   });
   const row = breakdown.data?.rows.find(({ value }) => value === providerSlug);
-  const shown = breakdown.isPending ? undefined : row;
   const points = series.data?.groups?.find(({ value }) => value === providerSlug)?.timeseries;
   const buckets = useMemo(() => points?.map(({ bucket }) => bucket) ?? [], [points]);
   const spend = useMemo(() => [{ label: 'Spend', values: points?.map(({ costUsd }) => costUsd ?? 0) ?? [] }], [points]);
-  const error = breakdown.error ?? series.error;
-  const figure = (value: string): string | undefined => (breakdown.isPending ? undefined : value);
+  // Loaded data without a row: no calls in the period.
+  const missing = breakdown.isPending ? undefined : NO_VALUE;
+  const figure = (value: string): string | undefined => (breakdown.data === undefined ? missing : value);
   const against = `previous ${period}`;
   return (
     <Stack component="section" aria-label="Usage" gap="lg">
@@ -211,16 +210,17 @@ function AccountUsage({ agentId, providerSlug }: { readonly agentId: string; rea
         <Title order={2}>Usage</Title>
         <PeriodControl value={period} onChange={(value) => set({ period: value })} />
       </Group>
-      {error !== null && <ErrorAlert error={error} onRetry={breakdown.refetch} />}
+      {breakdown.error !== null && <ErrorAlert error={breakdown.error} onRetry={breakdown.refetch} />}
       <SimpleGrid cols={{ base: 2, sm: 3 }} spacing="md">
-        <MetricTile label="Spend" value={figure(formatUsd(shown?.costUsd ?? 0))}>
-          {shown && <Trend now={shown.costUsd ?? 0} before={shown.previous?.costUsd} against={against} />}
+        <MetricTile label="Spend" value={figure(formatUsd(row?.costUsd ?? 0))}>
+          {row && <Trend now={row.costUsd ?? 0} before={row.previous?.costUsd} against={against} />}
         </MetricTile>
-        <MetricTile label="Calls" value={figure(formatCount(shown?.requests ?? 0))}>
-          {shown && <Trend now={shown.requests ?? 0} before={shown.previous?.requests} against={against} />}
+        <MetricTile label="Calls" value={figure(formatCount(row?.requests ?? 0))}>
+          {row && <Trend now={row.requests ?? 0} before={row.previous?.requests} against={against} />}
         </MetricTile>
-        <MetricTile label="Errors" value={figure(formatCount(shown?.errors ?? 0))} />
+        <MetricTile label="Errors" value={figure(formatCount(row?.errors ?? 0))} />
       </SimpleGrid>
+      {series.error !== null && <ErrorAlert error={series.error} onRetry={series.refetch} />}
       {series.data !== undefined && (
         <TimeSeriesChart
           title="Spend"
@@ -245,6 +245,7 @@ function TokensOfAgent({ agentId }: { readonly agentId: string }) {
         Gateway tokens of the agent
       </Title>
       {keys.error !== null && <ErrorAlert error={keys.error} onRetry={keys.refetch} />}
+      {keys.isPending && <Skeleton h={48} />}
       {keys.data?.length === 0 && 'None. Tokens of its project and of the organization can use the account, too.'}
       <ul className="acg-plain-list">
         {keys.data?.map(({ id, name, keyPrefix, lastUsedAt }) => (

@@ -13,17 +13,12 @@ import { lazyComponent } from '../../components/layout/lazy-component-no-suspens
 import { DataTable } from '../../components/tables/data-table.js';
 import { RowActionButton } from '../../components/tables/row-action-button.js';
 import { useProjects } from '../../resources/agent-account-and-key-hooks.js';
-import { useRemoveAccount, useTestAccount } from '../../resources/provider-account-mutations.js';
+import { useTestAccount } from '../../resources/provider-account-mutations.js';
 import { RemoveAccountDialog } from './remove-account-dialog.js';
 import { RotateAccountDialog } from './rotate-account-dialog.js';
 import { type Account, useAccountList, useProviderName } from './use-account-list.js';
 
 const NewAccountDialog = lazyComponent(async () => (await import('./new-account-dialog.js')).NewAccountDialog, null);
-
-const AccountDrawer = lazyComponent(
-  async () => (await import('../../components/credentials/account-drawer.js')).AccountDrawer,
-  null,
-);
 
 const PAGE_SIZE = 50;
 const STATUSES = [
@@ -36,8 +31,6 @@ interface AccountFilters {
   readonly project: string;
   readonly status: string;
   readonly page: number;
-  /** Id of the account in the drawer; empty: none. */
-  readonly account: string;
 }
 
 interface AccountsTabProps {
@@ -59,7 +52,6 @@ export function AccountsTab({ values, onChange, onClear, filtered }: AccountsTab
   });
   const nameOf = useProviderName();
   const test = useTestAccount();
-  const removeAccount = useRemoveAccount();
   const [toRotate, setToRotate] = useState<Account | null>(null);
   const [toRemove, setToRemove] = useState<Account | null>(null);
   const [adding, setAdding] = useFormDraft('new account', false);
@@ -145,14 +137,6 @@ export function AccountsTab({ values, onChange, onClear, filtered }: AccountsTab
             header: 'Actions',
             cell: (account) => (
               <Group gap="xs" justify="flex-end">
-                {account.minted !== null && (
-                  <RowActionButton
-                    requiredRole="viewer"
-                    label="Details"
-                    rowName={accountLabel(account)}
-                    onClick={() => onChange({ account: account.id, page })}
-                  />
-                )}
                 <RowActionButton
                   requiredRole="admin"
                   label="Test"
@@ -171,19 +155,13 @@ export function AccountsTab({ values, onChange, onClear, filtered }: AccountsTab
                   label="Remove"
                   rowName={accountLabel(account)}
                   isDestructive
-                  onClick={() => {
-                    removeAccount.reset();
-                    setToRemove(account);
-                  }}
+                  onClick={() => setToRemove(account)}
                 />
               </Group>
             ),
           },
         ]}
       />
-      {values.account !== '' && (
-        <AccountDrawer key={values.account} id={values.account} onClose={() => onChange({ account: '', page })} />
-      )}
       {adding && (
         <NewAccountDialog
           onClose={() => setAdding(false)}
@@ -198,7 +176,6 @@ export function AccountsTab({ values, onChange, onClear, filtered }: AccountsTab
         <RemoveAccountDialog
           account={toRemove}
           title={accountLabel(toRemove)}
-          removal={removeAccount}
           onClose={() => setToRemove(null)}
           onRemoved={() => {
             showToast(`${accountLabel(toRemove)} removed`);

@@ -1,5 +1,6 @@
 /** The Providers page: accounts, shared credentials, catalogue, breakers and prices. */
 import { Skeleton, Stack, Tabs } from '@mantine/core';
+import { Redirect } from 'wouter';
 import { lazyComponent } from '../../components/layout/lazy-component-no-suspense-delay.js';
 import { PageHeader } from '../../components/layout/page-header.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
@@ -24,13 +25,16 @@ const DEFAULTS = {
 
 export function ProvidersPage() {
   const { values, set, clear } = useUrlState(DEFAULTS);
+  // Addresses that an earlier command line or callback page names.
+  if (values.account !== '')
+    return <Redirect to={`/providers/accounts/${encodeURIComponent(values.account)}`} replace />;
   return (
     <>
       <PageHeader title="Providers" description="The gateway calls providers with credentials that agents never see." />
       <Tabs
         value={values.tab}
         onChange={(tab) =>
-          set({ tab: tab ?? DEFAULTS.tab, project: '', status: '', account: '', credential: '', model: '', source: '' })
+          set({ tab: tab ?? DEFAULTS.tab, project: '', status: '', credential: '', model: '', source: '' })
         }
         keepMounted={false}
       >

@@ -9,7 +9,7 @@ import { AgentSelect } from '../../components/forms/agent-select.js';
 import { Form } from '../../components/forms/form-with-server-errors.js';
 import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
 import { lazyComponent } from '../../components/layout/lazy-component-no-suspense-delay.js';
-import { formatCount } from '../../format/format.js';
+import { formatAgentCount } from '../../format/format.js';
 import { useRemoveAccount } from '../../resources/provider-account-mutations.js';
 import {
   type SharedCredential,
@@ -116,7 +116,7 @@ function AgentsUsingCredential({ credential }: { readonly credential: SharedCred
   return (
     <Stack gap="sm" component="section" aria-label="Used by">
       <Text size="sm" fw={600}>
-        {total === 0 ? 'Not used by any agent' : `Used by ${formatCount(total)} ${total === 1 ? 'agent' : 'agents'}`}
+        {total === 0 ? 'Not used by any agent' : `Used by ${formatAgentCount(total)}`}
       </Text>
       <ul className="acg-plain-list">
         {accounts.map(({ id, agentId, agentName }) => (

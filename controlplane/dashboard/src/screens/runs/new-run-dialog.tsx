@@ -7,6 +7,7 @@ import { AgentSelect } from '../../components/forms/agent-select.js';
 import { BudgetAmountInput } from '../../components/forms/budget-amount-input.js';
 import { FormDialog } from '../../components/forms/form-dialog.js';
 import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
+import { dollarInputToCents } from '../../format/format.js';
 import { refreshRuns } from './fetch-runs.js';
 
 const LABELS = { agentId: 'Agent', budgetCents: 'Budget', expiresIn: 'Ends after', label: 'Label' };
@@ -18,7 +19,6 @@ const LIFETIMES = [
   { value: '604800', label: '7 days' },
   { value: '2592000', label: '30 days' },
 ];
-const CENTS_PER_DOLLAR = 100;
 
 interface NewRunDialogProps {
   readonly onClose: () => void;
@@ -35,7 +35,7 @@ export function NewRunDialog({ onClose, onStarted }: NewRunDialogProps) {
       api.post('/v1/runs', {
         body: {
           agentId,
-          budgetCents: Math.round(Number(dollars) * CENTS_PER_DOLLAR),
+          budgetCents: dollarInputToCents(dollars) ?? 0,
           expiresIn: Number(seconds),
           ...(label.trim() === '' ? {} : { label: label.trim() }),
         },

@@ -1,7 +1,6 @@
 /** Groupings, metrics and query parameters of usage reports. */
 import type { parseTimeRange } from '../../components/forms/time-range-control.js';
 import { formatCompactCount, formatCount, formatUsd } from '../../format/format.js';
-import { providerLabel } from '../../messages/provider-labels.js';
 
 export const GROUPINGS = [
   { value: 'provider', label: 'Provider' },
@@ -45,17 +44,6 @@ type Metric = (typeof METRICS)[number];
 /** By status, only the number of calls is known. */
 export const parseMetric = (text: string, by: Grouping): Metric =>
   by === 'status' ? METRICS[1] : (METRICS.find(({ value }) => value === text) ?? METRICS[0]);
-
-const NIL_ID = /^[0-]*$/;
-const SHORT = 8;
-
-/** Label of a group: its name, or a fallback for deleted and unknown ones. */
-export function groupLabel(by: Grouping, value: string, name: string | null): string {
-  if (name !== null && name !== '') return name;
-  if (NIL_ID.test(value)) return by === 'model' || by === 'tool' ? `no ${by}` : 'unknown';
-  if (by === 'provider') return providerLabel(value);
-  return by === 'agent' || by === 'project' || by === 'key' ? `deleted (${value.slice(-SHORT)})` : value;
-}
 
 /** Query parameters shared by all reports of the page. */
 export type UsageQuery = ReturnType<typeof parseTimeRange> & { readonly agentId?: string; readonly projectId?: string };

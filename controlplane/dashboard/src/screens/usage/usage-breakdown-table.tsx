@@ -5,9 +5,10 @@ import { Link } from 'wouter';
 import { EmptyState } from '../../components/feedback/empty-state.js';
 import { type Column, DataTable } from '../../components/tables/data-table.js';
 import { formatCount, formatMilliseconds, formatPercent, formatUsd, NO_VALUE } from '../../format/format.js';
+import { groupLabel, isValueMissing } from '../../messages/group-label.js';
 import { Change } from './change.js';
 import { type BreakdownQuery, type BreakdownRow, fetchBreakdown } from './fetch-breakdown.js';
-import { GROUPINGS, type Grouping, groupLabel, type UsageQuery } from './groupings-and-metrics.js';
+import { GROUPINGS, type Grouping, type UsageQuery } from './groupings-and-metrics.js';
 
 const PAGE_SIZE = 20;
 
@@ -147,7 +148,7 @@ interface GroupLinkProps {
 
 function GroupLink({ by, value, name, query, onProject }: GroupLinkProps) {
   const label = groupLabel(by, value, name);
-  if (label === 'unknown' || label === 'no model') return <>{label}</>;
+  if (isValueMissing(value)) return <>{label}</>;
   if (by === 'project') {
     return (
       <Anchor component="button" type="button" inherit underline="always" onClick={() => onProject(value)}>

@@ -7,7 +7,8 @@ import { groupsToSeries } from '../../components/charts/groups-to-series.js';
 import { TimeSeriesChart } from '../../components/charts/time-series-chart.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { formatUsdTick } from '../../format/format.js';
-import { GROUPINGS, type Grouping, groupLabel, type parseMetric, type UsageQuery } from './groupings-and-metrics.js';
+import { groupLabel } from '../../messages/group-label.js';
+import { GROUPINGS, type Grouping, type parseMetric, type UsageQuery } from './groupings-and-metrics.js';
 
 interface UsageChartProps {
   readonly query: UsageQuery;

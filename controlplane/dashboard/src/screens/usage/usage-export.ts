@@ -1,7 +1,7 @@
 /** Saves the table of usage as it is shown, with all its pages and the total, as CSV. */
 import { saveCsv, toCsv } from '../../format/csv.js';
+import { groupLabel } from '../../messages/group-label.js';
 import { type BreakdownQuery, type BreakdownRow, fetchBreakdown } from './fetch-breakdown.js';
-import { groupLabel } from './groupings-and-metrics.js';
 
 const PAGE_SIZE = 100;
 /** A bound for the browser; the page says when a table is longer. */

@@ -1,0 +1,64 @@
+/** Charts of the spend and the calls of one object in a period. */
+import { SimpleGrid } from '@mantine/core';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { api } from '../../api/api-client.js';
+import { formatCount, formatUsd, formatUsdTick } from '../../format/format.js';
+import { FAILED_COLOR } from '../charts/chart-props-and-colors.js';
+import { TimeSeriesChart } from '../charts/time-series-chart.js';
+import { ErrorAlert } from '../feedback/error-alert.js';
+import type { parsePeriod } from '../forms/period-control.js';
+
+const REFETCH_MS = 30_000;
+
+interface SpendAndCallsChartsProps {
+  readonly scope: { readonly projectId?: string; readonly agentId?: string; readonly keyId?: string };
+  readonly period: ReturnType<typeof parsePeriod>;
+}
+
+/** While another period loads, it shows the previous one. Callers give it a key where its scope can change. */
+export function SpendAndCallsCharts({ scope, period }: SpendAndCallsChartsProps) {
+  const query = { ...scope, period, interval: period === '24h' ? 'hour' : 'day' } as const;
+  const series = useQuery({
+    queryKey: ['usage', 'timeseries', query],
+    queryFn: () => api.get('/v1/usage/timeseries', { params: { query } }),
+    placeholderData: keepPreviousData,
+    refetchInterval: REFETCH_MS,
+  });
+  const points = series.data?.timeseries;
+  const buckets = useMemo(() => points?.map(({ bucket }) => bucket) ?? [], [points]);
+  const spend = useMemo(() => [{ label: 'Spend', values: points?.map(({ costUsd }) => costUsd) ?? [] }], [points]);
+  const calls = useMemo(
+    () => [
+      { label: 'Successful', values: points?.map(({ requests, errors }) => requests - errors) ?? [] },
+      { label: 'Failed', values: points?.map(({ errors }) => errors) ?? [], color: FAILED_COLOR },
+    ],
+    [points],
+  );
+  return (
+    <>
+      {series.error !== null && <ErrorAlert error={series.error} onRetry={series.refetch} />}
+      {series.data !== undefined && (
+        <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg">
+          <TimeSeriesChart
+            title="Spend"
+            buckets={buckets}
+            interval={series.data.interval}
+            stale={series.isPlaceholderData}
+            series={spend}
+            format={formatUsd}
+            axis={formatUsdTick}
+          />
+          <TimeSeriesChart
+            title="Calls"
+            buckets={buckets}
+            interval={series.data.interval}
+            stale={series.isPlaceholderData}
+            series={calls}
+            format={formatCount}
+          />
+        </SimpleGrid>
+      )}
+    </>
+  );
+}
