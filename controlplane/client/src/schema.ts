@@ -139,7 +139,7 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change, switch off or silence an alert rule
+         * Change, disable or silence an alert rule
          * @description Role: member or higher.
          */
         patch: operations["updateAlertRule"];
@@ -8992,7 +8992,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Change, switch off or silence an alert rule */
+            /** @description Change, disable or silence an alert rule */
             200: {
                 headers: {
                     [name: string]: unknown;
