@@ -404,6 +404,7 @@ const dashboard: FolderRules = {
   'components/credentials': ['api', 'components/buttons', 'components/feedback', 'components/forms', 'resources'],
   'components/budgets': ['components/buttons', 'components/feedback', 'components/forms', 'format'],
   'components/reports': [
+    'components/layout',
     'api',
     'components/charts',
     'components/feedback',

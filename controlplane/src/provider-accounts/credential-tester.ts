@@ -17,7 +17,7 @@ import { runWithoutRequestSlot } from '../http/org-request-slots.js';
 import type { Actor } from '../http/route-access.js';
 import type { BookedUsage, UsageObserver } from '../ledger/usage-ingest.js';
 import { mergeMinted } from '../minting/exchange.js';
-import { MINT_FAILURES, MintFailure, type MintFailureCode } from '../minting/mint-failure.js';
+import { MINT_FAILURES, MintFailure } from '../minting/mint-failure.js';
 import type { MintService } from '../minting/mint-service.js';
 import type { Credentials } from '../providers/catalogue/credential-template.js';
 import { isSignedByGateway } from '../providers/catalogue/mint-method.js';
@@ -25,13 +25,13 @@ import type { Provider } from '../providers/catalogue/provider.js';
 import { type ProbeResult, probeCredential, reasonWithoutProbe } from '../providers/credential-probe.js';
 import { publishInvalidations } from '../watch/publish-invalidations.js';
 import { decryptCredentials } from './credential-encryption.js';
-import { judgeTest } from './judge-test.js';
 import { RetestQueue } from './retest-queue.js';
 import type { RotationOwner } from './rotation-store.js';
 import type { TestInput, TestReply } from './schema.js';
 import type { ProviderAccountService } from './service.js';
 import { listStaleContexts } from './shared-credential-service.js';
 import * as store from './store.js';
+import { judgeTest, type TestResult } from './test-result.js';
 
 /** Concurrent tests in this process. A tenant's custom provider may keep each of them waiting. */
 const RUNNING_TESTS_MAX = 8;
@@ -295,17 +295,6 @@ interface FormerCredentials {
   loadFormer(owner: RotationOwner): Promise<Credentials | null>;
   /** Restores the previous one, unless the current one is no longer that of `nonce` (base64). */
   restore(owner: RotationOwner, nonce: string): Promise<boolean>;
-}
-
-export interface TestResult extends ProbeResult {
-  /** Why the provider has no call that tests a credential; null: it has one. */
-  readonly untestable: string | null;
-  /** What was done, in order; absent: only the call. */
-  readonly steps?: TestReply['steps'];
-  /** Why no credential was minted. */
-  readonly failure?: { readonly code: MintFailureCode; readonly message: string };
-  /** The previous credential of a rotation is in use again. */
-  readonly isRolledBack?: boolean;
 }
 
 function describeProbe({ status, refused }: ProbeResult): { ok: boolean; message: string } {

@@ -20,13 +20,13 @@ import { reasonWithoutProbe } from '../providers/credential-probe.js';
 import { type Invalidation, publishInvalidations } from '../watch/publish-invalidations.js';
 import { decryptCredentials, encryptCredentials } from './credential-encryption.js';
 import type { CredentialTester } from './credential-tester.js';
-import { judgeTest } from './judge-test.js';
 import { KEEP_SECONDS_DEFAULT, type RotationAction } from './rotation-schema.js';
 import * as store from './rotation-store.js';
 import type { ProviderAccountService } from './service.js';
 import { listStaleContexts, parseSharedCredentials } from './shared-credential-service.js';
 import * as sharedStore from './shared-credential-store.js';
 import * as accountStore from './store.js';
+import { judgeTest } from './test-result.js';
 
 const TESTS_PER_RUN = 20;
 const TESTS_PER_ORG = 4;

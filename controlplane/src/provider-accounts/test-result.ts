@@ -1,9 +1,21 @@
 /** Whether a test confirms or rejects the credential. Pure. */
 import type { MintFailureCode } from '../minting/mint-failure.js';
-import type { TestResult } from './credential-tester.js';
+import type { ProbeResult } from '../providers/credential-probe.js';
+import type { TestReply } from './schema.js';
+
+export interface TestResult extends ProbeResult {
+  /** Why the provider has no call that tests a credential; null: it has one. */
+  readonly untestable: string | null;
+  /** What was done, in order; absent: only the call. */
+  readonly steps?: TestReply['steps'];
+  /** Why no credential was minted. */
+  readonly failure?: { readonly code: MintFailureCode; readonly message: string };
+  /** The previous credential of a rotation is in use again. */
+  readonly isRolledBack?: boolean;
+}
 
 /** `unknown`, for example HTTP 429: neither confirms nor rejects the credential, which is tested again later. */
-export type TestVerdict = 'accepted' | 'rejected' | 'unknown';
+type TestVerdict = 'accepted' | 'rejected' | 'unknown';
 
 /** Failed exchanges that the credential itself caused. Others say something about the token endpoint or the network. */
 const REJECTIONS: ReadonlySet<MintFailureCode> = new Set([
