@@ -1565,7 +1565,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the projects that allow personal agents, with yours
+         * List the projects that allow personal agents, and your personal agents
          * @description Role: member or higher.
          */
         get: operations["listPersonalAgents"];
@@ -11806,7 +11806,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description List the projects that allow personal agents, with yours */
+            /** @description List the projects that allow personal agents, and your personal agents */
             200: {
                 headers: {
                     [name: string]: unknown;
