@@ -12,7 +12,11 @@ export function personalAgentRoutes(app: App, personalAgents: PersonalAgentServi
     {
       config: { access: 'member', tokens: false },
       schema: {
-        ...operation('Agents', 'listPersonalAgents', 'List the projects that allow personal agents, with yours'),
+        ...operation(
+          'Agents',
+          'listPersonalAgents',
+          'List the projects that allow personal agents, and your personal agents',
+        ),
         querystring: PersonalAgentQuery,
         response: { 200: PersonalAgentList },
       },

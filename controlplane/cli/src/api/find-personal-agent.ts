@@ -21,13 +21,13 @@ export async function findPersonalAgentProject(run: Invocation): Promise<Persona
   const found = rows.filter(isNamed);
   if (found.length > 1)
     throw usage(
-      `${found.length} projects allow a personal agent: ${found.map(({ projectSlug }) => projectSlug).join(', ')}`,
+      `${found.length} projects allow personal agents: ${found.map(({ projectSlug }) => projectSlug).join(', ')}`,
       'name one with --project, or ACG_PROJECT',
     );
   if (found[0] !== undefined) return found[0];
   throw new CliError(
     EXIT_CODES.forbidden,
-    project === null ? 'no project allows personal agents' : `the project ${project} allows no personal agents`,
+    project === null ? 'no project allows personal agents' : `the project ${project} does not allow personal agents`,
     { hint: 'ask an admin: acg projects set <project> --personal-agents <credentials>' },
   );
 }

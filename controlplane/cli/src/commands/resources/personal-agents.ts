@@ -11,7 +11,7 @@ const SECOND_MS = 1_000;
 
 export const registerPersonalAgentCommands = commandGroup(
   listCommand({
-    description: 'list the projects that allow personal agents, with yours',
+    description: 'list the projects that allow personal agents, and your personal agents',
     operation: 'GET /v1/personal-agents',
     rows: 'personalAgents',
     columns: [
@@ -23,7 +23,7 @@ export const registerPersonalAgentCommands = commandGroup(
   }),
   operationCommand({
     name: 'create-key',
-    description: 'create a gateway token for your personal agent; prints only the token, once, on stdout',
+    description: 'create a gateway token of your personal agent; prints only the token, once, on stdout',
     operation: 'POST /v1/personal-agents/keys',
     fields: {
       name: textField('<name>', 'what uses it'),
