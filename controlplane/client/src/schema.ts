@@ -139,7 +139,7 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change, switch off or silence an alert rule
+         * Change, disable or silence an alert rule
          * @description Role: member or higher.
          */
         patch: operations["updateAlertRule"];
@@ -1565,7 +1565,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the projects that allow an agent of your own, and your agents
+         * List the projects that allow personal agents, and your personal agents
          * @description Role: member or higher.
          */
         get: operations["listPersonalAgents"];
@@ -1587,7 +1587,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Create a gateway token of your own agent, and the agent where there is none
+         * Create a gateway token of your personal agent; the first one also creates the agent
          * @description Role: member or higher.
          */
         post: operations["createPersonalAgentKey"];
@@ -1608,7 +1608,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Revoke a gateway token of your own agent
+         * Revoke a gateway token of your personal agent
          * @description Role: member or higher.
          */
         delete: operations["revokePersonalAgentKey"];
@@ -3532,7 +3532,7 @@ export interface components {
                 expiresAt: string | null;
                 /**
                  * Format: date-time
-                 * @description When a person connected it last; null: nobody has, or its kind needs none.
+                 * @description When a person last connected it. Null: never, or its kind of credential is not connected.
                  */
                 connectedAt: string | null;
                 failure: {
@@ -3662,7 +3662,7 @@ export interface components {
                     expiresAt: string | null;
                     /**
                      * Format: date-time
-                     * @description When a person connected it last; null: nobody has, or its kind needs none.
+                     * @description When a person last connected it. Null: never, or its kind of credential is not connected.
                      */
                     connectedAt: string | null;
                     failure: {
@@ -6196,7 +6196,7 @@ export interface components {
                     expiresAt: string | null;
                     /**
                      * Format: date-time
-                     * @description When a person connected it last; null: nobody has, or its kind needs none.
+                     * @description When a person last connected it. Null: never, or its kind of credential is not connected.
                      */
                     connectedAt: string | null;
                     failure: {
@@ -7703,7 +7703,7 @@ export interface components {
                 expiresAt: string | null;
                 /**
                  * Format: date-time
-                 * @description When a person connected it last; null: nobody has, or its kind needs none.
+                 * @description When a person last connected it. Null: never, or its kind of credential is not connected.
                  */
                 connectedAt: string | null;
                 failure: {
@@ -8992,7 +8992,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Change, switch off or silence an alert rule */
+            /** @description Change, disable or silence an alert rule */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11806,7 +11806,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description List the projects that allow an agent of your own, and your agents */
+            /** @description List the projects that allow personal agents, and your personal agents */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11838,7 +11838,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Create a gateway token of your own agent, and the agent where there is none */
+            /** @description Create a gateway token of your personal agent; the first one also creates the agent */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -11869,7 +11869,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Revoke a gateway token of your own agent */
+            /** @description Revoke a gateway token of your personal agent */
             200: {
                 headers: {
                     [name: string]: unknown;

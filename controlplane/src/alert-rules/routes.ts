@@ -54,7 +54,7 @@ export function alertRuleRoutes(app: App, service: AlertRuleService): void {
     {
       config: { access: 'member' },
       schema: {
-        ...operation(GROUP, 'updateAlertRule', 'Change, switch off or silence an alert rule'),
+        ...operation(GROUP, 'updateAlertRule', 'Change, disable or silence an alert rule'),
         params: IdParams,
         body: schema.AlertRulePatch,
         response: { 200: schema.AlertRuleReply },

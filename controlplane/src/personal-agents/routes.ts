@@ -15,7 +15,7 @@ export function personalAgentRoutes(app: App, personalAgents: PersonalAgentServi
         ...operation(
           'Agents',
           'listPersonalAgents',
-          'List the projects that allow an agent of your own, and your agents',
+          'List the projects that allow personal agents, and your personal agents',
         ),
         querystring: PersonalAgentQuery,
         response: { 200: PersonalAgentList },
@@ -35,7 +35,7 @@ export function personalAgentRoutes(app: App, personalAgents: PersonalAgentServi
         ...operation(
           'Agents',
           'createPersonalAgentKey',
-          'Create a gateway token of your own agent; the first one also creates the agent',
+          'Create a gateway token of your personal agent; the first one also creates the agent',
         ),
         body: PersonalKeyInput,
         response: { 201: PersonalKeyReply },
@@ -51,7 +51,7 @@ export function personalAgentRoutes(app: App, personalAgents: PersonalAgentServi
     {
       config: { access: 'member', tokens: false },
       schema: {
-        ...operation('Agents', 'revokePersonalAgentKey', 'Revoke a gateway token of your own agent'),
+        ...operation('Agents', 'revokePersonalAgentKey', 'Revoke a gateway token of your personal agent'),
         params: IdParams,
         response: { 200: Deleted },
       },

@@ -233,7 +233,7 @@ test('a member’s own agent: the first run creates it, its token ends with the 
   const runOwn = (...args: readonly string[]) =>
     acg.run(['run', ...args, '--', ...node('console.log(process.env.OPENAI_API_KEY)')], { cwd, env });
   const denied = await runOwn('--personal');
-  expect([denied.code, denied.stderr]).toEqual([125, expect.stringContaining('no project allows agents of members')]);
+  expect([denied.code, denied.stderr]).toEqual([125, expect.stringContaining('no project allows personal agents')]);
   expect((await runOwn()).stderr).toContain('which agent?');
   const credentials = { apiKey: PROVIDER_CREDENTIALS.openai };
   await tenant.call('POST', '/v1/credentials', { name: 'Team', providerSlug: 'openai', credentials });

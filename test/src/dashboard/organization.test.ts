@@ -103,7 +103,7 @@ test('creates a project with a budget, edits it, and deletes it after the name w
   await page.getByRole('row', { name: /Crawlers/ }).waitFor({ state: 'detached' });
 });
 
-test('allows agents of members with a shared credential, and shows whose agent is personal', async () => {
+test('allows personal agents with a shared credential, and shows whose agent is personal', async () => {
   const { visitor, email, password } = await dashboard().signUpOwner();
   const { page } = visitor;
   const { stack } = dashboard();
@@ -114,11 +114,11 @@ test('allows agents of members with a shared credential, and shows whose agent i
   await call('POST', '/v1/credentials', { name: 'Team', providerSlug: 'openai', credentials });
   await visitor.goto('/projects');
   await page.getByRole('button', { name: /^Budgets/ }).click();
-  const section = page.getByRole('region', { name: 'Agents of members' });
-  await section.getByLabel('Members may have an agent of their own').check();
+  const section = page.getByRole('region', { name: 'Personal agents' });
+  await section.getByLabel('Members may have a personal agent').check();
   await section.getByLabel('Team (openai)').check();
-  await section.getByRole('button', { name: 'Save agents of members' }).click();
-  await page.getByText('Agents of members saved').waitFor();
+  await section.getByRole('button', { name: 'Save personal agents' }).click();
+  await page.getByText('Personal agents saved').waitFor();
   await visitor.checkPage('project-defaults');
   const own = await call('POST', '/v1/personal-agents/keys', { projectId, name: 'laptop' });
   expect(own.status).toBe(201);
@@ -128,8 +128,8 @@ test('allows agents of members with a shared credential, and shows whose agent i
   await page.getByText('Personal agent').waitFor();
   await visitor.goto('/projects');
   await page.getByRole('button', { name: /^Budgets/ }).click();
-  await section.getByLabel('Members may have an agent of their own').uncheck();
-  await section.getByRole('button', { name: 'Save agents of members' }).click();
+  await section.getByLabel('Members may have a personal agent').uncheck();
+  await section.getByRole('button', { name: 'Save personal agents' }).click();
   await expect
     .poll(async () => (await call('GET', `/v1/agents/${own.body.agent.id}`)).body.agent.status)
     .toBe('revoked');

@@ -1,4 +1,4 @@
-/** Finds the project in which the user has, or may have, an agent of their own. */
+/** Finds the project in which the user has, or may have, a personal agent. */
 import type { Invocation } from '../invocation/invocation.js';
 import { CliError, EXIT_CODES, usage } from '../terminal/cli-error.js';
 import { fetchAllRows, type RowOf } from './call-api-operation.js';
@@ -21,13 +21,13 @@ export async function findPersonalAgentProject(run: Invocation): Promise<Persona
   const found = rows.filter(isNamed);
   if (found.length > 1)
     throw usage(
-      `${found.length} projects allow an agent of your own: ${found.map(({ projectSlug }) => projectSlug).join(', ')}`,
+      `${found.length} projects allow personal agents: ${found.map(({ projectSlug }) => projectSlug).join(', ')}`,
       'name one with --project, or ACG_PROJECT',
     );
   if (found[0] !== undefined) return found[0];
   throw new CliError(
     EXIT_CODES.forbidden,
-    project === null ? 'no project allows agents of members' : `the project ${project} allows no agents of members`,
+    project === null ? 'no project allows personal agents' : `the project ${project} does not allow personal agents`,
     { hint: 'ask an admin: acg projects set <project> --personal-agents <credentials>' },
   );
 }

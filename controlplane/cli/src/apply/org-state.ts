@@ -27,7 +27,7 @@ export interface AgentState {
   readonly fields: Fields;
   readonly accounts: readonly AccountState[];
 }
-/** Agents of members are neither exported nor pruned: their owners create them, and the end of a membership ends them. */
+/** Personal agents are neither exported nor pruned: their owners create them, and the end of a membership ends them. */
 export const isPersonal = ({ fields }: Pick<AgentState, 'fields'>): boolean => fields.ownerUserId !== undefined;
 
 interface ProjectState {

@@ -1,4 +1,4 @@
-/** `acg personal-agents`: the user's own agents, which `acg run --personal` uses. */
+/** `acg personal-agents`: the user's personal agents, which `acg run --personal` uses. */
 import { isUuid } from '../../api/find-by-name.js';
 import { findPersonalAgentProject } from '../../api/find-personal-agent.js';
 import { mapField, textField } from '../../options/field.js';
@@ -11,7 +11,7 @@ const SECOND_MS = 1_000;
 
 export const registerPersonalAgentCommands = commandGroup(
   listCommand({
-    description: 'list the projects that allow an agent of your own, and your agents',
+    description: 'list the projects that allow personal agents, and your personal agents',
     operation: 'GET /v1/personal-agents',
     rows: 'personalAgents',
     columns: [
@@ -23,7 +23,7 @@ export const registerPersonalAgentCommands = commandGroup(
   }),
   operationCommand({
     name: 'create-key',
-    description: 'create a gateway token of your own agent; prints only the token, once, on stdout',
+    description: 'create a gateway token of your personal agent; prints only the token, once, on stdout',
     operation: 'POST /v1/personal-agents/keys',
     fields: {
       name: textField('<name>', 'what uses it'),
@@ -37,7 +37,7 @@ export const registerPersonalAgentCommands = commandGroup(
   }),
   operationCommand({
     name: 'revoke-key',
-    description: 'revoke a gateway token of your own agent',
+    description: 'revoke a gateway token of your personal agent',
     operation: 'DELETE /v1/personal-agents/keys/{id}',
     target: {
       argument: ['<key>', 'its id'],

@@ -18,7 +18,7 @@ const formatBudget = (cents: number | null): string => (cents === null ? '–' :
 const personalAgentsField: Field<{ credentialIds: string[] } | null> = mapField(
   parsedOrNoneField(
     '--personal-agents <credentials>',
-    "allow agents of members, with these shared credentials (names, e.g. OpenAI,Groq; '' for none of them); none ends them",
+    "allow personal agents, with these shared credentials (names, e.g. OpenAI,Groq; '' for none of them); none ends them",
     (text) => (text === '' ? [] : parseList(text)),
   ),
   async (names, run) => {

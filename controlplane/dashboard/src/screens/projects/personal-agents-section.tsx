@@ -1,4 +1,4 @@
-/** Whether members may have an agent of their own in the project, and which shared credentials these agents use. */
+/** Whether members may have a personal agent in the project, and which shared credentials these agents use. */
 import { Card, Checkbox, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -26,21 +26,21 @@ export function PersonalAgentsSection({ projectId, setting, save }: PersonalAgen
   const credentials = useSharedCredentials(1, CREDENTIALS_LISTED);
   const change = useMutation({
     mutationFn: () => save(allowed ? { credentialIds } : null),
-    onSuccess: () => showToast('Agents of members saved'),
+    onSuccess: () => showToast('Personal agents saved'),
   });
   const errors = formErrors(change.error, LABELS);
   const usable = credentials.data?.credentials.filter((one) => one.projectId === null || one.projectId === projectId);
   return (
-    <Card component="section" aria-label="Agents of members" maw={760}>
-      <Title order={2}>Agents of members</Title>
+    <Card component="section" aria-label="Personal agents" maw={760}>
+      <Title order={2}>Personal agents</Title>
       <Text size="sm" c="dimmed" mb="md">
-        A member then gets one agent with the defaults of this project by “acg login” and “acg run --personal”. It ends
-        with the membership, and when you switch this off.
+        A member gets one personal agent with the defaults of this project by “acg login” and “acg run --personal”. It
+        ends with the membership, and when you switch personal agents off.
       </Text>
       <Form errors={errors} onSubmit={() => change.mutate()}>
         <Stack gap="md">
           <Checkbox
-            label="Members may have an agent of their own"
+            label="Members may have a personal agent"
             checked={allowed}
             onChange={(event) => setAllowed(event.currentTarget.checked)}
           />
@@ -50,7 +50,7 @@ export function PersonalAgentsSection({ projectId, setting, save }: PersonalAgen
           ) : (
             <Checkbox.Group
               label="Shared credentials"
-              description="These agents get an account for each, one per provider."
+              description="Personal agents get an account for each credential, one per provider."
               value={credentialIds}
               onChange={setCredentialIds}
             >
@@ -71,7 +71,7 @@ export function PersonalAgentsSection({ projectId, setting, save }: PersonalAgen
         </Stack>
         <Group justify="flex-end" mt="md">
           <RoleGuardedButton requiredRole="admin" type="submit" loading={change.isPending}>
-            Save agents of members
+            Save personal agents
           </RoleGuardedButton>
         </Group>
       </Form>

@@ -1,4 +1,4 @@
-/** Budgets per day, week, month and in total of a project, defaults for its new agents, and agents of members. */
+/** Budgets per day, week, month and in total of a project, defaults for its new agents, and personal agents. */
 import { Modal, Skeleton, Stack } from '@mantine/core';
 import { AgentDefaultsForm } from '../../components/budgets/agent-defaults-form.js';
 import { BudgetRowsSection } from '../../components/budgets/budget-rows-section.js';
