@@ -186,10 +186,10 @@ test('creates an alert rule; its alert is acknowledged and silenced, and the aud
 
   await visitor.goto('/alerts/rules');
   await page.getByRole('button', { name: 'Edit spend of the day' }).click();
-  await page.getByRole('combobox', { name: 'Silence' }).selectOption('End it');
-  await page.getByLabel('Evaluate this rule').uncheck();
+  await page.getByRole('combobox', { name: 'Silence' }).selectOption('End silence');
+  await page.getByLabel('Enabled').uncheck();
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByRole('table', { name: 'Alert rules' }).getByText('Off').waitFor();
+  await page.getByRole('table', { name: 'Alert rules' }).getByText('Disabled').waitFor();
   expect((await call('GET', `/v1/alert-rules/${rule.id}`)).body.rule).toMatchObject({
     silencedUntil: null,
     enabled: false,

@@ -40,8 +40,8 @@ const formatSilence = (until: string | null): string =>
   until === null || Date.parse(until) < Date.now() ? '' : `silent until ${formatMinute(until)}`;
 
 function formatState({ enabled, openAlertId, silencedUntil }: AlertRule): string {
-  if (!enabled) return 'off';
-  const state = openAlertId === null ? 'ok' : 'ALERT';
+  if (!enabled) return 'Disabled';
+  const state = openAlertId === null ? 'OK' : 'Alerting';
   return [state, formatSilence(silencedUntil)].filter((part) => part !== '').join(', ');
 }
 
@@ -107,7 +107,7 @@ export const registerAlertRuleCommands = commandGroup(
   }),
   operationCommand({
     name: 'set',
-    description: 'change, switch off or silence it',
+    description: 'change, disable or silence it',
     operation: 'PATCH /v1/alert-rules/{id}',
     target: RULE,
     fields: {

@@ -155,7 +155,7 @@ export function AlertRuleDialog({ rule, onClose, onSaved }: AlertRuleDialogProps
       />
       <NumberInput
         label="At least"
-        description={`In ${UNITS[metric]}. Smaller values open no alert. It decides alone where last week had too few calls.`}
+        description={`In ${UNITS[metric]}. No alert opens below this value. If last week had too few calls, only this value applies.`}
         min={0.01}
         error={errors.fieldError('atLeast')}
         value={atLeast}
@@ -166,19 +166,15 @@ export function AlertRuleDialog({ rule, onClose, onSaved }: AlertRuleDialogProps
           <NativeSelect
             label="Silence"
             data={[
-              { value: KEEP, label: isSilenced(rule.silencedUntil) ? 'As it is' : 'None' },
-              ...(isSilenced(rule.silencedUntil) ? [{ value: '', label: 'End it' }] : []),
+              { value: KEEP, label: isSilenced(rule.silencedUntil) ? 'Keep current silence' : 'Not silenced' },
+              ...(isSilenced(rule.silencedUntil) ? [{ value: '', label: 'End silence' }] : []),
               ...SILENCES.map(([label, ms]) => ({ value: String(ms), label: `For ${label}` })),
             ]}
             error={errors.fieldError('silencedUntil')}
             value={silence}
             onChange={(event) => setSilence(event.currentTarget.value)}
           />
-          <Checkbox
-            label="Evaluate this rule"
-            checked={enabled}
-            onChange={(event) => setEnabled(event.currentTarget.checked)}
-          />
+          <Checkbox label="Enabled" checked={enabled} onChange={(event) => setEnabled(event.currentTarget.checked)} />
         </>
       )}
     </FormDialog>

@@ -97,7 +97,7 @@ export function AlertRulesPage() {
         columns={[
           { header: 'State', cell: (one) => <RuleState rule={one} /> },
           { header: 'Name', cell: ({ name }) => name },
-          { header: 'Of', cell: (one) => <ScopeLink {...one} /> },
+          { header: 'Scope', cell: (one) => <ScopeLink {...one} /> },
           {
             header: 'Condition',
             cell: ({ metric, increasePercent, atLeast, windowHours }) =>
@@ -172,20 +172,20 @@ export function AlertRulesPage() {
         pending={deleteRule.isPending}
         error={deleteRule.error}
       >
-        {toDelete?.name} and its alerts are deleted. The events that it sent stay.
+        {toDelete?.name} and its alerts are deleted. Sent events remain in the event list.
       </ConfirmDialog>
     </>
   );
 }
 
 function RuleState({ rule: { enabled, openAlertId, silencedUntil } }: { readonly rule: AlertRule }) {
-  if (!enabled) return <StatusBadge tone="neutral">Off</StatusBadge>;
+  if (!enabled) return <StatusBadge tone="neutral">Disabled</StatusBadge>;
   return (
     <Stack gap={0} align="flex-start">
       {openAlertId === null ? (
-        <StatusBadge tone="neutral">Not met</StatusBadge>
+        <StatusBadge tone="neutral">OK</StatusBadge>
       ) : (
-        <StatusBadge tone="error">Met</StatusBadge>
+        <StatusBadge tone="error">Alerting</StatusBadge>
       )}
       {isSilenced(silencedUntil) && (
         <Text size="xs" c="dimmed" span>

@@ -50,7 +50,7 @@ export function AlertsTable({ label, query, page, onPage, empty }: AlertsTablePr
         columns={[
           { header: 'State', cell: (alert) => <AlertState alert={alert} /> },
           { header: 'Rule', cell: ({ ruleName }) => ruleName },
-          { header: 'Of', cell: (alert) => <ScopeLink {...alert} /> },
+          { header: 'Scope', cell: (alert) => <ScopeLink {...alert} /> },
           {
             header: 'Value',
             cell: ({ metric, value, baseline }) => (
