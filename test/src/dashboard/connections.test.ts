@@ -239,7 +239,7 @@ test('acg accounts connect and acg credentials connect name the page and wait fo
     const shown = await acg.runOk(['accounts', 'show', id]);
     expect(shown.stdout).toMatch(/state\s+active[\s\S]*scope\s+read write/);
     const late = await acg.run(['accounts', 'connect', id, '--wait', '1s']);
-    expect([late.code, late.stderr]).toEqual([1, expect.stringContaining('nobody connected')]);
+    expect([late.code, late.stderr]).toEqual([1, expect.stringContaining('was not connected')]);
   } finally {
     acg.removeHome();
   }

@@ -47,9 +47,9 @@ export const connectCommand =
     registered.action(async () => {
       const run = begin();
       const { found } = await findTarget(registered, run, command.target);
-      const { wait, open } = registered.opts<{ readonly wait?: string; readonly open: boolean }>();
-      const waitMs = parseDuration(wait ?? WAIT_DEFAULT, '--wait');
-      await connect(run, command, found, { waitMs, isOpening: open && run.isInteractive });
+      const { wait = WAIT_DEFAULT, open } = registered.opts<{ readonly wait?: string; readonly open: boolean }>();
+      const waitMs = parseDuration(wait, '--wait');
+      await connect(run, command, found, { wait, waitMs, isOpening: open && run.isInteractive });
     });
   };
 
@@ -57,12 +57,12 @@ async function connect<Subject extends ConnectSubject>(
   run: Invocation,
   { load, page, name }: ConnectCommand<Subject>,
   { id }: Found,
-  { waitMs, isOpening }: { readonly waitMs: number; readonly isOpening: boolean },
+  { wait, waitMs, isOpening }: { readonly wait: string; readonly waitMs: number; readonly isOpening: boolean },
 ): Promise<void> {
   const client = await run.getClient();
   const before = await load(client, id);
   if (before.minted?.kind !== CONNECTED_KIND)
-    throw usage(`${name(before)} has a credential of another kind, which nobody connects`);
+    throw usage(`${name(before)} does not use OAuth consent`, 'only credentials with method=connect can be connected');
   const { publicUrl } = await run.createPublicClient().get('/v1/config');
   const url = `${publicUrl.replace(/\/+$/, '')}${page(before)}`;
   // Printed even with --quiet, because the command needs it. The URL comes last: terminals treat following text as part.
@@ -80,8 +80,8 @@ async function connect<Subject extends ConnectSubject>(
       return;
     }
     if (Date.now() + POLL_MS > endMs)
-      throw new CliError(EXIT_CODES.failed, `nobody connected ${name(before)} in time`, {
-        hint: 'run the command again',
+      throw new CliError(EXIT_CODES.failed, `timed out after ${wait}: ${name(before)} was not connected`, {
+        hint: 'run the command again, or raise --wait',
       });
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }

@@ -3,12 +3,12 @@ import type { Minted } from '../../resources/connection-hooks.js';
 import { StatusBadge } from '../feedback/status-badge.js';
 
 export const MINTED_STATES = {
-  waiting: ['neutral', 'no token needed yet'],
-  not_connected: ['error', 'not connected'],
-  active: ['success', 'active'],
-  failing: ['error', 'refresh fails'],
-  expired: ['neutral', 'expired, renewed at the next call'],
-  reconnect_needed: ['error', 'must be reconnected'],
+  waiting: ['neutral', 'No token requested yet'],
+  not_connected: ['error', 'Not connected'],
+  active: ['success', 'Active'],
+  failing: ['error', 'Refresh failing'],
+  expired: ['neutral', 'Expired, renewed at the next call'],
+  reconnect_needed: ['error', 'Must be reconnected'],
 } as const satisfies Record<Minted['state'], readonly ['neutral' | 'error' | 'success', string]>;
 
 interface CredentialBadgeProps {
@@ -19,8 +19,8 @@ interface CredentialBadgeProps {
 
 export function CredentialBadge({ status, minted, isShared = false }: CredentialBadgeProps) {
   const shared = isShared ? ', shared' : '';
-  if (status !== 'active') return <StatusBadge tone="error">must be entered again</StatusBadge>;
-  if (minted === null) return <StatusBadge tone="success">{`stored${shared}`}</StatusBadge>;
+  if (status !== 'active') return <StatusBadge tone="error">Re-enter credential</StatusBadge>;
+  if (minted === null) return <StatusBadge tone="success">{`Stored${shared}`}</StatusBadge>;
   const [tone, text] = MINTED_STATES[minted.state];
   return <StatusBadge tone={tone}>{`${text}${shared}`}</StatusBadge>;
 }

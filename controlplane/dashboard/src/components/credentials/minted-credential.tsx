@@ -46,7 +46,7 @@ export function MintedCredential({ target, usedBy, providerSlug, minted }: Minte
             <RelativeTime at={minted.connectedAt} never="Never" />
           </DetailRow>
         )}
-        <DetailRow label="Present token expires">
+        <DetailRow label="Current token expires">
           <RelativeTime at={minted.expiresAt} never={minted.mintedAt === null ? 'No token' : 'Never'} />
         </DetailRow>
         <DetailRow label="Last refresh">
@@ -102,7 +102,7 @@ function ConnectButtons({ target, usedBy, providerName, isNew }: ConnectButtonsP
     <Stack gap="sm">
       <Text size="sm">
         You allow the organization <b>{organization}</b> to use your account at <b>{providerName}</b> for{' '}
-        <b>{usedBy}</b>. Log in at the provider as the user whose rights it shall have.
+        <b>{usedBy}</b>. Log in at the provider as the user whose permissions the agent should have.
       </Text>
       {connect.error !== null && <ErrorAlert error={connect.error} />}
       <Group gap="sm">
@@ -143,7 +143,7 @@ function ConnectButtons({ target, usedBy, providerName, isNew }: ConnectButtonsP
         error={disconnect.error}
       >
         Deletes the grant and revokes it at the provider, where it can be revoked. Calls of {usedBy} to this provider
-        are rejected until somebody connects it again.
+        are rejected until an admin reconnects it.
       </ConfirmDialog>
     </Stack>
   );

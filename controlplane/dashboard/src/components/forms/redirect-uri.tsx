@@ -16,7 +16,7 @@ export function RedirectUri({ provider, isOwnApp }: RedirectUriProps) {
   if (!isOwnApp)
     return (
       <Text size="sm" c="dimmed">
-        OAuth app: this gateway. It registers itself at the server, so you need none of your own.
+        The gateway registers its own OAuth app with this server. You do not need to create one.
       </Text>
     );
   return (

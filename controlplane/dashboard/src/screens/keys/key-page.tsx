@@ -1,4 +1,5 @@
 /** The page of a gateway token: whose it is, who created it, which providers it reaches, what it did. */
+import { ApiError } from '@acg/client/api-errors';
 import { Anchor, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from 'wouter';
@@ -34,9 +35,12 @@ export function KeyPage() {
         <>
           <PageHeader title="Gateway token" />
           <ErrorAlert error={key.error} onRetry={key.refetch} />
-          <Text size="sm" mt="md">
-            The id may be that of a run or a trust rule. <PageLink href={`/calls?key=${id}`}>Its calls</PageLink>
-          </Text>
+          {key.error instanceof ApiError && key.error.status === 404 && (
+            <Text size="sm" mt="md">
+              No gateway token has this ID. It may belong to a run or a trust rule.{' '}
+              <PageLink href={`/calls?key=${id}`}>View calls with this ID</PageLink>
+            </Text>
+          )}
         </>
       )}
     </>
@@ -79,7 +83,10 @@ function KeyDetails({ apiKey }: { readonly apiKey: Awaited<ReturnType<typeof fet
           ...(apiKey.replacedBy === null
             ? []
             : [
-                { label: 'Replaced by', value: <PageLink href={`/keys/${apiKey.replacedBy}`}>its new token</PageLink> },
+                {
+                  label: 'Replaced by',
+                  value: <PageLink href={`/keys/${apiKey.replacedBy}`}>View new token</PageLink>,
+                },
               ]),
           ...(mayReadAudit
             ? [{ label: 'History', value: <PageLink href={`/audit?target=${apiKey.id}`}>Audit entries</PageLink> }]
@@ -98,12 +105,12 @@ function KeyDetails({ apiKey }: { readonly apiKey: Awaited<ReturnType<typeof fet
 /** The provider accounts of the token's agent. A token of several agents reaches the accounts of each. */
 function ReachedProviders({ apiKey: { agentId } }: { readonly apiKey: Key }) {
   const accounts = useAgentAccounts(agentId ?? '');
-  if (agentId === null) return 'those of each agent';
+  if (agentId === null) return 'Accounts of the agent named in each call';
   return (
     <LoadedValue query={accounts}>
       {(data) =>
         data.length === 0
-          ? 'none'
+          ? 'None'
           : data.map(({ id, providerSlug }, i) => (
               <span key={id}>
                 {i > 0 && ', '}

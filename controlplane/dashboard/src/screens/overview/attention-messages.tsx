@@ -119,13 +119,14 @@ export function attentionMessage(kind: AttentionKind, thing: AttentionItem): Att
         status: 'Connection ended',
         text: (
           <>
-            The grant of <b>{agentName ?? name}</b> at {providerLabel(providerSlug ?? '')} expired or was revoked
+            The grant of <b>{agentName ?? name}</b> at {providerLabel(providerSlug ?? '')} expired or was revoked. The
+            gateway{' '}
             {at !== null && (
               <>
-                , noticed <RelativeTime at={at} />
+                detected this <RelativeTime at={at} />. It{' '}
               </>
             )}
-            . Calls are rejected when the present token expires.
+            rejects calls once the current token expires.
           </>
         ),
         link: {

@@ -71,12 +71,10 @@ function AccountDetails({ account }: { readonly account: Account }) {
       <PageHeader
         title={title}
         description={
-          account.minted !== null ? (
-            <CredentialBadge status={status} minted={account.minted} />
-          ) : status === 'active' ? (
-            <StatusBadge tone="success">credential stored</StatusBadge>
+          account.minted === null && status === 'active' ? (
+            <StatusBadge tone="success">Credential stored</StatusBadge>
           ) : (
-            <StatusBadge tone="error">credential must be entered again</StatusBadge>
+            <CredentialBadge status={status} minted={account.minted} />
           )
         }
         actions={

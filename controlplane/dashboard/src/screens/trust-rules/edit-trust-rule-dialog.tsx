@@ -61,7 +61,7 @@ export function EditTrustRuleDialog({ rule, onClose }: EditTrustRuleDialogProps)
       onClose={onClose}
     >
       <Text size="sm">
-        {rule.agentName} and the issuer {rule.issuer} stay. For others, create another rule.
+        You cannot change the agent ({rule.agentName}) or the issuer ({rule.issuer}). Create a new rule instead.
       </Text>
       <NameInput error={errors.fieldError('name')} value={name} onChange={setName} />
       <ConditionsInput rows={rows} onChange={setRows} error={errors.fieldError('conditions')} />
