@@ -115,7 +115,7 @@ test('allows personal agents with a shared credential, and shows whose agent is 
   await visitor.goto('/projects');
   await page.getByRole('button', { name: /^Budgets/ }).click();
   const section = page.getByRole('region', { name: 'Personal agents' });
-  await section.getByLabel('Members may have an agent of their own').check();
+  await section.getByLabel('Members may have a personal agent').check();
   await section.getByLabel('Team (openai)').check();
   await section.getByRole('button', { name: 'Save personal agents' }).click();
   await page.getByText('Personal agents saved').waitFor();
@@ -128,7 +128,7 @@ test('allows personal agents with a shared credential, and shows whose agent is 
   await page.getByText('Personal agent').waitFor();
   await visitor.goto('/projects');
   await page.getByRole('button', { name: /^Budgets/ }).click();
-  await section.getByLabel('Members may have an agent of their own').uncheck();
+  await section.getByLabel('Members may have a personal agent').uncheck();
   await section.getByRole('button', { name: 'Save personal agents' }).click();
   await expect
     .poll(async () => (await call('GET', `/v1/agents/${own.body.agent.id}`)).body.agent.status)

@@ -155,7 +155,7 @@ test('stores a shared credential once, assigns it to several agents and rotates 
   await page.getByLabel('Credential', { exact: true }).last().selectOption({ label: 'Shared: Team key' });
   await visitor.checkPage('providers-account-new');
   await page.getByRole('dialog').getByRole('button', { name: 'Add', exact: true }).click();
-  await page.getByRole('row', { name: /Writer.*stored, shared\b/ }).waitFor();
+  await page.getByRole('row', { name: /Writer.*Stored, shared\b/ }).waitFor();
 
   await page.getByRole('tab', { name: 'Shared credentials' }).click();
   await page.getByRole('row', { name: /Team key.*2 agents/ }).waitFor();

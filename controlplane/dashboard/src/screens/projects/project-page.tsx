@@ -21,9 +21,9 @@ import { PageLink } from '../../components/layout/page-link.js';
 import { RecentCalls } from '../../components/reports/recent-calls.js';
 import { UsageSection } from '../../components/reports/usage-section.js';
 import { formatCents } from '../../format/format.js';
-import { ProjectDialog } from './project-dialog.js';
 import { type Project, useProject } from './use-project.js';
 
+const ProjectDialog = lazyComponent(async () => (await import('./project-dialog.js')).ProjectDialog, null);
 const ProjectBudgetsDialog = lazyComponent(
   async () => (await import('./project-budgets-dialog.js')).ProjectBudgetsDialog,
   null,
