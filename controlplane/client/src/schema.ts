@@ -1587,7 +1587,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Create a gateway token of your own agent, and the agent where there is none
+         * Create a gateway token of your own agent; the first one also creates the agent
          * @description Role: member or higher.
          */
         post: operations["createPersonalAgentKey"];
@@ -3194,7 +3194,7 @@ export interface webhooks {
         put?: never;
         /**
          * Alert resolved
-         * @description The rule of an alert was not met for an hour. Sent for alerts that sent alert.opened.
+         * @description The rule of an alert was not met for an hour. Sent for alerts that sent alert.opened, also during a silence.
          */
         post: operations["onAlertResolved"];
         delete?: never;
@@ -3532,7 +3532,7 @@ export interface components {
                 expiresAt: string | null;
                 /**
                  * Format: date-time
-                 * @description When a person connected it last; null: nobody has, or its kind needs none.
+                 * @description When a person last connected it. Null: never, or its kind of credential is not connected.
                  */
                 connectedAt: string | null;
                 failure: {
@@ -3662,7 +3662,7 @@ export interface components {
                     expiresAt: string | null;
                     /**
                      * Format: date-time
-                     * @description When a person connected it last; null: nobody has, or its kind needs none.
+                     * @description When a person last connected it. Null: never, or its kind of credential is not connected.
                      */
                     connectedAt: string | null;
                     failure: {
@@ -4249,7 +4249,7 @@ export interface components {
             scopeName: string;
             /** @description At the last evaluation that met the rule. Percent for error_rate, milliseconds for latency, US cents for spend. */
             value: number;
-            /** @description The same hours of last week; null: not enough calls. */
+            /** @description The same hours of last week; null: as `value`. */
             baseline: number | null;
             /** @enum {string} */
             state: "open" | "acknowledged" | "resolved";
@@ -4353,9 +4353,9 @@ export interface components {
             agentId: string | null;
             /** @description Name of the organization, project or agent. */
             scopeName: string;
-            /** @description Percent for error_rate, milliseconds for latency, US cents for spend. null: not enough calls. */
+            /** @description Percent for error_rate, milliseconds for latency, US cents for spend. null: not enough calls, or the evaluation failed. */
             value: number | null;
-            /** @description The same hours of last week; null: not enough calls. */
+            /** @description The same hours of last week; null: as `value`. */
             baseline: number | null;
             /** @description How many hours are measured, the current one included. Default 1. */
             windowHours: number;
@@ -4364,12 +4364,14 @@ export interface components {
             /** @description Smaller values do not meet the rule. Percent for error_rate, milliseconds for latency, US cents for spend. */
             atLeast: number;
             enabled: boolean;
-            /** @description No events until then; null or in the past: not silenced. */
+            /** @description No `alert.opened` until then; null or in the past: not silenced. */
             silencedUntil: string | null;
             /** @description The alert that is open. */
             openAlertId: string | null;
             /** @description The last evaluation, of which `value` and `baseline` are. */
             evaluatedAt: string | null;
+            /** @description The last evaluation, if it failed. It is tried again each minute. */
+            failedAt: string | null;
             /** Format: date-time */
             createdAt: string;
         };
@@ -6196,7 +6198,7 @@ export interface components {
                     expiresAt: string | null;
                     /**
                      * Format: date-time
-                     * @description When a person connected it last; null: nobody has, or its kind needs none.
+                     * @description When a person last connected it. Null: never, or its kind of credential is not connected.
                      */
                     connectedAt: string | null;
                     failure: {
@@ -7703,7 +7705,7 @@ export interface components {
                 expiresAt: string | null;
                 /**
                  * Format: date-time
-                 * @description When a person connected it last; null: nobody has, or its kind needs none.
+                 * @description When a person last connected it. Null: never, or its kind of credential is not connected.
                  */
                 connectedAt: string | null;
                 failure: {
@@ -11838,7 +11840,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Create a gateway token of your own agent, and the agent where there is none */
+            /** @description Create a gateway token of your own agent; the first one also creates the agent */
             201: {
                 headers: {
                     [name: string]: unknown;
