@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import * as agents from '@acg/controlplane/agents/store';
+import { listAlerts } from '@acg/controlplane/alert-rules/store';
 import * as keys from '@acg/controlplane/api-keys/store';
 import * as audit from '@acg/controlplane/audit/audit-list-and-prune-store';
 import { loadContextRows } from '@acg/controlplane/contexts/agent-context-store';
@@ -137,6 +138,21 @@ test('cost: the list of an empty project’s agents does not look at its organiz
     insert into projects (id, org_id, name, slug) values (gen_random_uuid(), ${big.orgId}, 'q', 'q') returning id`;
   const work = (sql: Sql) => agents.listAgents(sql, big.orgId, { projectId: project!.id }, PAGE);
   expect(await countPagesRead(work)).toBeLessThanOrEqual(LIST_PAGES_MAX);
+});
+
+test('cost: the alerts of one rule do not look at those of other rules', async () => {
+  const { sql } = database();
+  const ids = await sql<{ id: string }[]>`
+    insert into alert_rules (id, org_id, name, metric, window_hours, increase_percent, at_least)
+    select gen_random_uuid(), ${big.orgId}, 'r', 'spend', 1, 50, 1 from generate_series(1, 2) returning id`;
+  const [many, few] = ids as unknown as [{ id: string }, { id: string }];
+  await sql`
+    insert into alerts (id, org_id, rule_id, value, opened_at, resolved_at)
+    select gen_random_uuid(), ${big.orgId}, case when n <= 5 then ${few.id}::uuid else ${many.id}::uuid end, 1,
+           now() - (20000 - n) * interval '1 minute', now() from generate_series(1, 20000) n`;
+  await sql`analyze alerts, alert_rules`;
+  const work = (on: Sql) => listAlerts(on, big.orgId, { ruleId: few.id }, PAGE);
+  expect(await countPagesRead(work)).toBeLessThanOrEqual(4 * LIST_PAGES_MAX);
 });
 
 const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest();

@@ -46,8 +46,9 @@ test.each([
   [true, open({ notified: false, acknowledged: true }), false, 'keep', false],
   [false, open({ metAtMs: old + 1 }), false, 'none', false],
   [false, open({ metAtMs: old }), false, 'resolve', true],
-  [false, open({ metAtMs: old }), true, 'resolve', false],
+  [false, open({ metAtMs: old }), true, 'resolve', true],
   [false, open({ metAtMs: old, notified: false }), false, 'resolve', false],
+  [false, open({ metAtMs: old, notified: false }), true, 'resolve', false],
 ] as const)('met %s, alert %o, silenced %s: %s, event %s', (met, alert, silenced, action, notify) => {
   expect(nextStep(met, alert, { silenced, nowMs: NOW })).toEqual({ action, notify });
 });

@@ -62,5 +62,6 @@ export function nextStep(
   // An event that a silence held back is sent at its end, unless a person has seen the alert by then.
   if (met) return { action: 'keep', notify: !silenced && !open.notified && !open.acknowledged };
   if (nowMs - open.metAtMs < RESOLVE_AFTER_MS) return { action: 'none', notify: false };
-  return { action: 'resolve', notify: open.notified && !silenced };
+  // Also during a silence: who was alerted learns of the end.
+  return { action: 'resolve', notify: open.notified };
 }

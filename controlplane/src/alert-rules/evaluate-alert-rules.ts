@@ -1,6 +1,7 @@
 /**
  * Evaluates alert rules on rollups, each at most once a minute, on one control plane at a time. A rule that fails or
- * takes longer than {@link STATEMENT_TIMEOUT_MS} does not hinder the others, and is due again a minute later.
+ * takes longer than {@link STATEMENT_TIMEOUT_MS} does not hinder the others, shows `failedAt`, and is due again a minute
+ * later.
  */
 import type { Logger } from '@acg/base/log';
 import { DAY_MS, HOUR_MS } from '@acg/base/time-and-money-units';
@@ -25,20 +26,32 @@ const P95 = 0.95;
 interface DueRule {
   readonly id: string;
   readonly orgId: string;
+  readonly revision: number;
 }
+
+/** Bounds of one cycle, for tests. */
+interface CycleBounds {
+  readonly rules: number;
+  readonly statementTimeoutMs: number;
+}
+const BOUNDS: CycleBounds = { rules: RULES_PER_CYCLE, statementTimeoutMs: STATEMENT_TIMEOUT_MS };
 
 /**
  * Evaluates due rules round-robin by organization: the first rule of each, then the second of each. Returns the number
  * of rules evaluated.
  */
-export async function evaluateDueAlertRules(sql: Sql, log: Logger): Promise<number> {
+export async function evaluateDueAlertRules(
+  sql: Sql,
+  log: Logger,
+  { rules, statementTimeoutMs } = BOUNDS,
+): Promise<number> {
   const due = await sql<DueRule[]>`
-    select id, org_id as "orgId" from (
-      select r.id, r.org_id, r.evaluated_at,
+    select id, org_id as "orgId", revision from (
+      select r.id, r.org_id, r.revision, r.evaluated_at,
              row_number() over (partition by r.org_id order by r.evaluated_at nulls first, r.id) as turn
         from alert_rules r join organizations o on o.id = r.org_id and o.purge_at is null
        where r.enabled and (r.evaluated_at is null or r.evaluated_at <= now() - ${INTERVAL_S} * interval '1 second')) d
-     order by turn, evaluated_at nulls first limit ${RULES_PER_CYCLE}`;
+     order by turn, evaluated_at nulls first limit ${rules}`;
   const startMs = performance.now();
   const spentMs = new Map<string, number>();
   let evaluated = 0;
@@ -47,9 +60,10 @@ export async function evaluateDueAlertRules(sql: Sql, log: Logger): Promise<numb
     if (beginMs - startMs > CYCLE_MS) break;
     const orgSpentMs = spentMs.get(rule.orgId) ?? 0;
     if (orgSpentMs > ORG_MS) continue;
-    const outcome = await evaluate(sql, rule, Date.now()).catch((error: unknown) => {
+    const outcome = await evaluate(sql, rule, statementTimeoutMs).catch(async (error: unknown) => {
       log.warn({ err: error, ruleId: rule.id, orgId: rule.orgId }, 'alert rule not evaluated');
-      return sql`update alert_rules set evaluated_at = now() where id = ${rule.id}`.then(() => 'failed' as const);
+      await recordFailure(sql, rule);
+      return 'failed' as const;
     });
     if (outcome === 'locked') break;
     spentMs.set(rule.orgId, orgSpentMs + performance.now() - beginMs);
@@ -58,23 +72,42 @@ export async function evaluateDueAlertRules(sql: Sql, log: Logger): Promise<numb
   return evaluated;
 }
 
-/** `locked`: another control plane evaluates. `stale`: the rule was changed, deleted or evaluated meanwhile. */
-async function evaluate(sql: Sql, { id, orgId }: DueRule, nowMs: number): Promise<'done' | 'locked' | 'stale'> {
+/** Not if the rule was changed or evaluated meanwhile. Its open alert stays as it is. */
+async function recordFailure(sql: Sql, { id, revision }: DueRule): Promise<void> {
+  await sql`
+    update alert_rules set evaluated_at = now(), failed_at = now(), value = null, baseline = null,
+           revision = revision + 1
+     where id = ${id} and revision = ${revision}`;
+}
+
+/**
+ * `locked`: another control plane evaluates. `stale`: since the list of due rules was read, the rule was changed or
+ * deleted, or another control plane evaluated it between two rules of this one.
+ */
+async function evaluate(
+  sql: Sql,
+  { id, orgId, revision }: DueRule,
+  statementTimeoutMs: number,
+): Promise<'done' | 'locked' | 'stale'> {
+  const nowMs = Date.now();
   return sql.begin(async (tx) => {
     const [lock] = await tx<{ ours: boolean }[]>`
       select pg_try_advisory_xact_lock(hashtext('alert rules')) as ours`;
     if (!lock!.ours) return 'locked';
-    await tx`select set_config('statement_timeout', ${String(STATEMENT_TIMEOUT_MS)}, true)`;
+    await tx`select set_config('statement_timeout', ${String(statementTimeoutMs)}, true)`;
     const rule = await loadRule(tx, orgId, id);
-    if (rule === null) return 'stale';
+    if (rule === null || rule.revision !== revision) return 'stale';
     const range = measuredHours(rule.windowHours, nowMs);
     const value = measure(rule.metric, await sumCalls(tx, rule, range));
     const week = 7 * DAY_MS;
     const weekBefore = { fromMs: range.fromMs - week, toMs: range.toMs - week };
     const baseline = measure(rule.metric, await sumCalls(tx, rule, weekBefore));
     const current = await lockRule(tx, orgId, id);
-    if (current === null || !current.enabled || current.revision !== rule.revision) return 'stale';
-    await tx`update alert_rules set evaluated_at = now(), value = ${value}, baseline = ${baseline} where id = ${id}`;
+    if (current === null || !current.enabled || current.revision !== revision) return 'stale';
+    await tx`
+      update alert_rules set evaluated_at = now(), failed_at = null, value = ${value}, baseline = ${baseline},
+             revision = revision + 1
+       where id = ${id}`;
     await applyStep(tx, current, value, baseline, nowMs);
     return 'done';
   });

@@ -36,8 +36,8 @@ const About = {
   projectId: orNull(Uuid, 'Of the scope project.'),
   agentId: orNull(Uuid, 'Of the scope agent.'),
   scopeName: Type.String({ description: 'Name of the organization, project or agent.' }),
-  value: orNull(Type.Number(), `${UNIT} null: not enough calls.`),
-  baseline: orNull(Type.Number(), 'The same hours of last week; null: not enough calls.'),
+  value: orNull(Type.Number(), `${UNIT} null: not enough calls, or the evaluation failed.`),
+  baseline: orNull(Type.Number(), 'The same hours of last week; null: as `value`.'),
 };
 
 export const AlertRule = Type.Object({
@@ -48,9 +48,10 @@ export const AlertRule = Type.Object({
   increasePercent: IncreasePercent,
   atLeast: AtLeast,
   enabled: Type.Boolean(),
-  silencedUntil: orNull(Timestamp, 'No events until then; null or in the past: not silenced.'),
+  silencedUntil: orNull(Timestamp, 'No `alert.opened` until then; null or in the past: not silenced.'),
   openAlertId: orNull(Uuid, 'The alert that is open.'),
   evaluatedAt: orNull(Timestamp, 'The last evaluation, of which `value` and `baseline` are.'),
+  failedAt: orNull(Timestamp, 'The last evaluation, if it failed. It is tried again each minute.'),
   createdAt: Timestamp,
 });
 export type AlertRule = Static<typeof AlertRule>;
@@ -147,6 +148,7 @@ export const EXAMPLES = {
   silencedUntil: null,
   openAlertId: EXAMPLE_IDS.event,
   evaluatedAt: EXAMPLE_TIMES.used,
+  'AlertRule.failedAt': null,
   'Alert.id': EXAMPLE_IDS.event,
   ruleId: EXAMPLE_IDS.rule,
   ruleName: 'spend of the day',

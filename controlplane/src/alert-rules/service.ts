@@ -54,7 +54,7 @@ export class AlertRuleService {
       const after = { ...before, ...patch, silencedUntil: silence };
       assertAtLeast(before.metric, after.atLeast);
       await recordAudit(tx, actor, 'alert_rule.update', { type: 'alert_rule', id }, auditChanges(before, after));
-      await store.updateRule(tx, id, after, silence === null ? null : actor.userId);
+      await store.updateRule(tx, before, after);
       if (!after.enabled) await store.resolveAlert(tx, id);
       return presentRule((await store.loadRule(tx, actor.orgId, id))!);
     });
@@ -94,7 +94,7 @@ export class AlertRuleService {
       const silencedUntil = [rule.silencedUntil?.toISOString() ?? null, end.toISOString()] as const;
       const changes = { rule: [null, alert.ruleName] as const, silencedUntil };
       await recordAudit(tx, actor, 'alert.silence', { type: 'alert', id }, changes);
-      await store.silenceRule(tx, rule.id, end, actor.userId);
+      await store.silenceRule(tx, rule.id, end);
       return presentAlert((await store.loadAlert(tx, actor.orgId, id))!);
     });
   }
@@ -149,6 +149,7 @@ const presentRule = ({ orgId: _, revision: _revision, ...row }: store.RuleRow): 
   ...row,
   silencedUntil: presentTime(row.silencedUntil),
   evaluatedAt: presentTime(row.evaluatedAt),
+  failedAt: presentTime(row.failedAt),
   createdAt: row.createdAt.toISOString(),
 });
 

@@ -1,4 +1,5 @@
 /** SQL of alert rules and their alerts. */
+import { deleteInBatches, ROWS_PER_BATCH } from '../db/delete-in-batches.js';
 import type { Sql, Tx } from '../db/postgres-client.js';
 import { Conflict } from '../domain/errors.js';
 import type { ListResult, Page } from '../http/limit-offset-pagination.js';
@@ -23,6 +24,8 @@ export interface RuleRow extends Scope {
   readonly silencedUntil: Date | null;
   readonly revision: number;
   readonly evaluatedAt: Date | null;
+  /** Of the last evaluation, if it failed: it has no value and no baseline. */
+  readonly failedAt: Date | null;
   readonly value: number | null;
   readonly baseline: number | null;
   readonly openAlertId: string | null;
@@ -53,7 +56,7 @@ const scopeColumns = (sql: Sql | Tx) => sql`
 const ruleColumns = (sql: Sql | Tx) => sql`
   r.id, r.org_id as "orgId", r.name, r.metric, ${scopeColumns(sql)}, r.window_hours as "windowHours",
   r.increase_percent as "increasePercent", r.at_least as "atLeast", r.enabled, r.silenced_until as "silencedUntil",
-  r.revision, r.evaluated_at as "evaluatedAt", r.value, r.baseline, r.created_at as "createdAt",
+  r.revision, r.evaluated_at as "evaluatedAt", r.failed_at as "failedAt", r.value, r.baseline, r.created_at as "createdAt",
   (select a.id from alerts a where a.rule_id = r.id and a.resolved_at is null) as "openAlertId"`;
 const alertColumns = (sql: Sql | Tx) => sql`
   a.id, a.rule_id as "ruleId", r.name as "ruleName", r.metric, ${scopeColumns(sql)}, a.opened_at as "openedAt",
@@ -119,19 +122,26 @@ export async function insertRule(tx: Tx, rule: NewRule, rulesMax: number): Promi
 
 type ChangedRule = Pick<RuleRow, 'name' | 'windowHours' | 'increasePercent' | 'atLeast' | 'enabled' | 'silencedUntil'>;
 
-/** The next evaluation is due at once, so that it judges by the changed rule. */
-export async function updateRule(tx: Tx, id: string, rule: ChangedRule, silencedBy: string | null): Promise<void> {
+/**
+ * With another condition, or switched on or off, the rule is due at once, and an evaluation in progress has no effect.
+ * A name or a silence does not let a rule pass others that are due.
+ */
+export async function updateRule(tx: Tx, before: RuleRow, rule: ChangedRule): Promise<void> {
+  const isReset =
+    before.windowHours !== rule.windowHours ||
+    before.increasePercent !== rule.increasePercent ||
+    before.atLeast !== rule.atLeast ||
+    before.enabled !== rule.enabled;
+  const reset = tx`, revision = revision + 1, evaluated_at = null, failed_at = null, value = null, baseline = null`;
   await tx`
     update alert_rules set name = ${rule.name}, window_hours = ${rule.windowHours},
            increase_percent = ${rule.increasePercent}, at_least = ${rule.atLeast}, enabled = ${rule.enabled},
-           silenced_until = ${rule.silencedUntil}, silenced_by = ${silencedBy}, revision = revision + 1,
-           evaluated_at = null, value = null, baseline = null
-     where id = ${id}`;
+           silenced_until = ${rule.silencedUntil} ${isReset ? reset : tx``}
+     where id = ${before.id}`;
 }
 
-export async function silenceRule(tx: Tx, id: string, until: Date, by: string): Promise<void> {
-  await tx`
-    update alert_rules set silenced_until = ${until}, silenced_by = ${by}, revision = revision + 1 where id = ${id}`;
+export async function silenceRule(tx: Tx, id: string, until: Date): Promise<void> {
+  await tx`update alert_rules set silenced_until = ${until} where id = ${id}`;
 }
 
 export const deleteRule = (tx: Tx, id: string) => tx`delete from alert_rules where id = ${id}`;
@@ -172,11 +182,13 @@ export const resolveAlert = (tx: Tx, ruleId: string) =>
   tx`update alerts set resolved_at = now() where rule_id = ${ruleId} and resolved_at is null`;
 
 const RETENTION_DAYS = 90;
-const PRUNE_ROWS_MAX = 2_000;
 
-export async function pruneAlerts(sql: Sql): Promise<void> {
-  await sql`
-    delete from alerts where id in (
-      select id from alerts where resolved_at < now() - ${RETENTION_DAYS} * interval '1 day'
-       order by resolved_at limit ${PRUNE_ROWS_MAX} for update skip locked)`;
+export function pruneAlerts(sql: Sql): Promise<void> {
+  return deleteInBatches(async () => {
+    const deleted = await sql`
+      delete from alerts where id in (
+        select id from alerts where resolved_at < now() - ${RETENTION_DAYS} * interval '1 day'
+         order by resolved_at limit ${ROWS_PER_BATCH} for update skip locked)`;
+    return deleted.count;
+  });
 }

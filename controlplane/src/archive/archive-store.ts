@@ -1,6 +1,7 @@
 /** SQL of the archive: reads a day of an organization in bounded batches, and records what is verified. */
 import { HOUR_MS } from '@acg/base/time-and-money-units';
 import type { Sql } from '../db/postgres-client.js';
+import { withReservedConnection } from '../db/reserved-connection.js';
 import { partitionDayMs } from '../ledger/create-usage-day-partitions.js';
 import { FOCUS_COLUMNS, NAME_JOINS, RUN_JOIN, selectAsText, USAGE_COLUMNS } from './archive-columns.js';
 import type { TextRow } from './part-writer.js';
@@ -38,28 +39,37 @@ export async function* readUsage(sql: Sql, orgId: string, dayMs: number, toMs: n
   }
 }
 
-/** Charges that are read at once: about 15 MB in this process. Tags are the caller's, so an hour can have one a call. */
-const CHARGES_PER_SLICE = 4_000;
-
-/** Yields the charges of one hour: one row per project, agent, key, provider, model, run and tags. */
-export async function* readCharges(sql: Sql, orgId: string, hour: Date): AsyncGenerator<TextRow[]> {
-  const inHour = sql`org_id = ${orgId} and started_at >= ${hour} and started_at < ${new Date(hour.getTime() + HOUR_MS)}`;
-  const key = sql`project_id, agent_id, key_id, provider_slug, model, run_id, tags`;
-  const [count] = await sql<{ charges: number }[]>`
-    select count(*) as charges from (select from usage_records where ${inHour} group by ${key}) c`;
-  const slices = Math.ceil(count!.charges / CHARGES_PER_SLICE);
-  for (let slice = 0; slice < slices; slice++) {
-    const inSlice = sql`(hashtext(row(${key})::text) & 2147483647) % ${slices}::integer = ${slice}::integer`;
-    yield await sql<TextRow[]>`
+/**
+ * Reads the charges of one hour in order: one row per project, agent, key, provider, model, run and tags. Tags are the
+ * caller's, so an hour can have as many charges as calls. The cursor's rows wait in Postgres and hold no lock on the
+ * ledger while `take` stores a part.
+ */
+export async function readCharges(
+  sql: Sql,
+  orgId: string,
+  hour: Date,
+  take: (rows: readonly TextRow[]) => Promise<void>,
+): Promise<void> {
+  await withReservedConnection(sql, async (connection) => {
+    await connection`set statement_timeout = 0`;
+    const key = connection`project_id, agent_id, key_id, provider_slug, model, run_id, tags`;
+    await connection`
+      declare charges no scroll cursor with hold for
       with r as (
-        select ${orgId}::uuid as org_id, ${hour}::timestamptz as hour, ${key},
-               count(*) as requests, sum(cost_nanos)::bigint as cost_nanos,
+        select org_id, ${hour}::timestamptz as hour, ${key}, count(*) as requests, sum(cost_nanos)::bigint as cost_nanos,
                sum(tokens_in_uncached + tokens_cache_read + tokens_cache_write + tokens_out)::bigint as tokens
-          from usage_records where ${inHour} and (${slices === 1} or ${inSlice}) group by ${key})
-      select ${sql.unsafe(FOCUS_SELECT)} from r left join organizations o on o.id = r.org_id
-             ${sql.unsafe(NAME_JOINS)} ${sql.unsafe(RUN_JOIN)}
+          from usage_records
+         where org_id = ${orgId}::uuid and started_at >= ${hour} and started_at < ${new Date(hour.getTime() + HOUR_MS)}
+         group by org_id, ${key})
+      select ${connection.unsafe(FOCUS_SELECT)} from r left join organizations o on o.id = r.org_id
+             ${connection.unsafe(NAME_JOINS)} ${connection.unsafe(RUN_JOIN)}
        order by r.agent_id, r.key_id, r.provider_slug, r.model, r.project_id, r.run_id, r.tags`;
-  }
+    for (;;) {
+      const rows = await connection.unsafe<TextRow[]>(`fetch ${ROWS_PER_BATCH} from charges`);
+      if (rows.length > 0) await take(rows);
+      if (rows.length < ROWS_PER_BATCH) return;
+    }
+  });
 }
 
 export interface DaySums {

@@ -99,8 +99,7 @@ export class Archiver {
     for await (const rows of store.readUsage(this.sql, orgId, dayMs, dayMs + DAY_MS)) await usage.write(rows);
     await usage.finish();
     const focus = new PartWriter(this.objects, `focus/org=${orgId}/day=${day}`, FOCUS_COLUMNS, FOCUS_NANOS);
-    for (const hour of startOfHours(dayMs))
-      for await (const rows of store.readCharges(this.sql, orgId, hour)) await focus.write(rows);
+    for (const hour of startOfHours(dayMs)) await store.readCharges(this.sql, orgId, hour, (rows) => focus.write(rows));
     await focus.finish();
     const sums = sumFiles(usage.files);
     const manifest: Manifest = {

@@ -1,12 +1,12 @@
-/** A connection reserved for one task, for what a transaction cannot hold: locks and settings of a session. */
+/** A connection reserved for one task, for what a transaction cannot hold: locks, cursors and settings of a session. */
 import postgres, { type ReservedSql } from 'postgres';
 import type { Sql } from './postgres-client.js';
 
 export type ReservedConnection = ReservedSql<{ bigint: number }>;
 
 /**
- * Runs the work on a reserved connection. Before the connection returns to the pool, its locks are released and its
- * settings reset.
+ * Runs the work on a reserved connection. Before the connection returns to the pool, its locks are released, its cursors
+ * closed and its settings reset.
  */
 export async function withReservedConnection<T>(
   sql: Sql,
@@ -25,6 +25,7 @@ export async function withReservedConnection<T>(
 async function resetSession(connection: ReservedConnection): Promise<boolean> {
   try {
     await connection`select pg_advisory_unlock_all()`;
+    await connection`close all`;
     await connection`reset all`;
     return true;
   } catch (error) {

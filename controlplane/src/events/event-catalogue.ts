@@ -182,7 +182,8 @@ export const EVENT_TYPES = {
   }),
   'alert.resolved': defineEvent({
     title: 'Alert resolved',
-    description: 'The rule of an alert was not met for an hour. Sent for alerts that sent alert.opened.',
+    description:
+      'The rule of an alert was not met for an hour. Sent for alerts that sent alert.opened, also during a silence.',
     severity: 'notice',
     schema: AlertOfRule,
     sample: { ...SAMPLE_ALERT, value: 5100, baseline: 4020.25 },

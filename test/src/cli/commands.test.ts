@@ -70,12 +70,15 @@ function writeJwks(): string {
   return path;
 }
 
-/** Inserts an open alert of the rule; returns its id. */
+/** Inserts an open alert of the rule, whose last evaluation failed; returns the alert's id. */
 async function openAlert(ruleId: string): Promise<string> {
   const sql = openPool(stack.database.url, { connectionsMax: 1, applicationName: 'test' });
   const [alert] = await sql<{ id: string }[]>`
     insert into alerts (id, org_id, rule_id, value) select gen_random_uuid(), org_id, id, 1 from alert_rules
      where id = ${ruleId} returning id`;
+  await sql`
+    update alert_rules set failed_at = now(), evaluated_at = now() + interval '1 day', revision = revision + 1
+     where id = ${ruleId}`;
   await sql.end();
   return alert!.id;
 }
@@ -309,6 +312,7 @@ test('every command, in an order in which each finds what it needs', async () =>
   await walk('PATCH /v1/alert-rules/{id}', ['alert-rules', 'set', 'spend', '--hours', '6', '--silence', 'none']);
   const alertId = await openAlert(alertRule.id);
   await walk('GET /v1/alerts', ['alerts', 'ls', '--state', 'open']);
+  expect((await acg.run(['alert-rules', 'ls'])).stdout).toContain('ALERT, EVALUATION FAILED');
   await walk('POST /v1/alerts/{id}/acknowledge', ['alerts', 'ack', alertId]);
   await walk('POST /v1/alerts/{id}/silence', ['alerts', 'silence', alertId, '--for', '2h']);
   await walk('DELETE /v1/alert-rules/{id}', ['alert-rules', 'rm', 'spend', '--yes']);

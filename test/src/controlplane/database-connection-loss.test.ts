@@ -113,15 +113,17 @@ test('database: work on a reserved connection fails with it, and the pool keeps 
   await stop();
 });
 
-test('database: a reserved connection returns without locks and with its first settings', async () => {
+test('database: a reserved connection returns without locks and cursors, and with its first settings', async () => {
   await withReservedConnection(sql, async (connection) => {
     await connection`select pg_advisory_lock(1)`;
+    await connection`declare seven cursor with hold for select 7`;
     await connection`set statement_timeout = 7`;
   });
   const [row] = await sql`
     select current_setting('statement_timeout') as timeout, current_setting('TimeZone') as zone,
-           (select count(*)::int from pg_locks where locktype = 'advisory' and pid = pg_backend_pid()) as locks`;
-  expect(row).toEqual({ timeout: '1min', zone: 'UTC', locks: 0 });
+           (select count(*)::int from pg_locks where locktype = 'advisory' and pid = pg_backend_pid()) as locks,
+           (select count(*)::int from pg_cursors where name = 'seven') as cursors`;
+  expect(row).toEqual({ timeout: '1min', zone: 'UTC', locks: 0, cursors: 0 });
 });
 
 test('database: a connection that is reset while it opens fails what waits for it, and the pool serves on', async () => {

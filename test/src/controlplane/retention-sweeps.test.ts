@@ -381,6 +381,19 @@ test('sweeps: one sweep deletes as many stored responses as many organizations c
   expect(await sql`select 1 from idempotency_keys where ${held}`).toEqual([]);
 });
 
+test('sweeps: one sweep deletes a backlog of alerts', async () => {
+  const { sql } = database();
+  await sql.begin(async (tx) => {
+    await tx`set local session_replication_role = replica`;
+    await tx`
+      insert into alerts (id, org_id, rule_id, value, resolved_at)
+      select gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 1, now() - interval '91 days'
+        from generate_series(1, 5000)`;
+  });
+  await pruneAlerts(sql);
+  expect(await sql`select 1 from alerts where resolved_at < now() - interval '90 days'`).toEqual([]);
+});
+
 test('sweeps: expired rows are deleted first, even when counting deliveries per endpoint is slow', async () => {
   const { sql } = database();
   await sql`

@@ -167,8 +167,12 @@ test('creates an alert rule; its alert is acknowledged and silenced, and the aud
   await sql()`
     insert into alerts (id, org_id, rule_id, value, baseline)
     select gen_random_uuid(), org_id, id, 912, 402 from alert_rules where id = ${rule.id}`;
+  await sql()`
+    update alert_rules set failed_at = now(), evaluated_at = now() + interval '1 day', revision = revision + 1
+     where id = ${rule.id}`;
   await visitor.gotoAndCheck('/alerts/rules', 'alert-rules');
   await page.getByText('Spend: $9.12').waitFor();
+  await page.getByText('Evaluation failed').waitFor();
   await visitor.goto('/alerts');
   const open = page.getByRole('region', { name: 'Open alerts' });
   await open.getByText('last week $4.02').waitFor();

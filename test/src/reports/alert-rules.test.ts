@@ -100,7 +100,7 @@ test('spend: opens once, is acknowledged, and resolves an hour after it was last
   expect((await member.call('POST', `/v1/alerts/${alert.id}/acknowledge`)).status).toBe(409);
 });
 
-test('a silence holds the event back until its end', async () => {
+test('a silence holds alert.opened back until its end, and no alert.resolved of an alert that was sent', async () => {
   const rule = await createRule({ metric: 'spend', atLeast: 1, agentId: agent.id });
   await book({ cents: 5 });
   const silencedUntil = new Date(Date.now() + 3_600_000).toISOString();
@@ -119,8 +119,46 @@ test('a silence holds the event back until its end', async () => {
   expect(audit[0].changes.silencedUntil).toEqual([null, until]);
   for (const wrong of [new Date(Date.now() - 1_000), new Date(Date.now() + 31 * 86_400_000)])
     expect((await owner.call('POST', `/v1/alerts/${id}/silence`, { until: wrong.toISOString() })).status).toBe(400);
-  await owner.call('PATCH', `/v1/alert-rules/${rule.id}`, { enabled: false });
+  await plane().database.sql`update alert_rules set at_least = 1000 where id = ${rule.id}`;
+  await plane().database.sql`update alerts set met_at = met_at - interval '1 hour' where id = ${id}`;
+  await evaluate(rule.id);
+  expect(await alertsOf(rule.id)).toMatchObject([{ state: 'resolved', silencedUntil: until }]);
+  expect((await eventsOf())[0]).toMatchObject({ event: 'alert.resolved', data: { alertId: id } });
+});
+
+test('only another condition, or the switch, makes a rule due at once; switching off resolves its alert', async () => {
+  const rule = await createRule({ metric: 'spend', atLeast: 1, agentId: agent.id });
+  await book({ cents: 5 });
+  await evaluate(rule.id);
+  const patch = async (body: object) => (await owner.call('PATCH', `/v1/alert-rules/${rule.id}`, body)).body.rule;
+  const silencedUntil = new Date(Date.now() + 3_600_000).toISOString();
+  const { evaluatedAt } = await ruleOf(rule.id);
+  for (const body of [{ name: 'other' }, { silencedUntil }, { atLeast: 1, enabled: true }])
+    expect(await patch(body)).toMatchObject({ evaluatedAt, value: 5 });
+  expect(await patch({ atLeast: 2 })).toMatchObject({ evaluatedAt: null, value: null });
+  await evaluate(rule.id);
+  expect(await patch({ enabled: false })).toMatchObject({ evaluatedAt: null, openAlertId: null });
   expect(await alertsOf(rule.id)).toMatchObject([{ state: 'resolved' }]);
+});
+
+test('rules and alerts of another organization are not found', async () => {
+  const rule = await createRule({ metric: 'spend', atLeast: 1 });
+  await book({ cents: 5 });
+  await evaluate(rule.id);
+  const [{ id }] = await alertsOf(rule.id);
+  const other = await plane().createMember('owner');
+  const until = new Date(Date.now() + 60_000).toISOString();
+  for (const [method, path, body] of [
+    ['GET', `/v1/alert-rules/${rule.id}`],
+    ['PATCH', `/v1/alert-rules/${rule.id}`, { name: 'x' }],
+    ['DELETE', `/v1/alert-rules/${rule.id}`],
+    ['GET', `/v1/alerts?ruleId=${rule.id}`],
+    ['POST', `/v1/alerts/${id}/acknowledge`],
+    ['POST', `/v1/alerts/${id}/silence`, { until }],
+  ] as const)
+    expect([path, (await other.call(method, path, body)).status]).toEqual([path, 404]);
+  expect(await ruleOf(rule.id)).toMatchObject({ name: 'r', silencedUntil: null, openAlertId: id });
+  expect(await alertsOf(rule.id)).toMatchObject([{ state: 'open' }]);
 });
 
 test('error rate and latency need 20 calls, and compare with the same hours of last week', async () => {
@@ -138,19 +176,6 @@ test('error rate and latency need 20 calls, and compare with the same hours of l
   expect(measured.openAlertId).not.toBeNull();
   expect(measured.value).toBeCloseTo(2_000, -2);
   expect(measured.baseline).toBeCloseTo(900, -2);
-});
-
-test('one control plane evaluates at a time, and organizations take turns', async () => {
-  const { sql } = plane().database;
-  const rule = await createRule({ metric: 'spend', atLeast: 1 });
-  await book({ cents: 5 });
-  await sql.begin(async (tx) => {
-    await tx`select pg_advisory_xact_lock(hashtext('alert rules'))`;
-    await sql`update alert_rules set evaluated_at = null where id = ${rule.id}`;
-    expect(await evaluateDueAlertRules(sql, log)).toBe(0);
-  });
-  await evaluate(rule.id);
-  expect((await ruleOf(rule.id)).openAlertId).not.toBeNull();
 });
 
 test('an organization has at most 50 rules, for its own projects and agents only', async () => {

@@ -39,10 +39,12 @@ export function formatMeasure(metric: Metric, value: number | null): string {
 const formatSilence = (until: string | null): string =>
   until === null || Date.parse(until) < Date.now() ? '' : `silent until ${formatMinute(until)}`;
 
-function formatState({ enabled, openAlertId, silencedUntil }: AlertRule): string {
+function formatState({ enabled, openAlertId, failedAt, silencedUntil }: AlertRule): string {
   if (!enabled) return 'Disabled';
-  const state = openAlertId === null ? 'OK' : 'Alerting';
-  return [state, formatSilence(silencedUntil)].filter((part) => part !== '').join(', ');
+  const ok = openAlertId === null && failedAt === null ? 'OK' : '';
+  const alert = openAlertId === null ? '' : 'Alerting';
+  const failure = failedAt === null ? '' : 'Evaluation failed';
+  return [ok, alert, failure, formatSilence(silencedUntil)].filter((part) => part !== '').join(', ');
 }
 
 const formatCondition = ({ metric, increasePercent, atLeast, windowHours }: AlertRule): string =>
@@ -59,7 +61,7 @@ const formatRule = (rule: AlertRule): string =>
   ].join('\n');
 
 const silenceField: Field<string | null> = mapField(
-  textField('--silence <span>', 'send no events for this long, at most 30d; none ends the silence'),
+  textField('--silence <span>', 'send no alert.opened for this long, at most 30d; none ends the silence'),
   (span) => (span === 'none' ? null : new Date(Date.now() + parseDuration(span, '--silence')).toISOString()),
 );
 const fields = {

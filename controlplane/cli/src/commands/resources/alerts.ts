@@ -34,7 +34,7 @@ export const registerAlertCommands = commandGroup(
   }),
   operationCommand({
     name: 'silence',
-    description: 'send no events of its rule for a while',
+    description: 'send no alert.opened of its rule for a while',
     operation: 'POST /v1/alerts/{id}/silence',
     target: ALERT,
     fields: {

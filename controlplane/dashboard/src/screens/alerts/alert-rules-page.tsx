@@ -178,15 +178,13 @@ export function AlertRulesPage() {
   );
 }
 
-function RuleState({ rule: { enabled, openAlertId, silencedUntil } }: { readonly rule: AlertRule }) {
+function RuleState({ rule: { enabled, openAlertId, failedAt, silencedUntil } }: { readonly rule: AlertRule }) {
   if (!enabled) return <StatusBadge tone="neutral">Disabled</StatusBadge>;
   return (
     <Stack gap={0} align="flex-start">
-      {openAlertId === null ? (
-        <StatusBadge tone="neutral">OK</StatusBadge>
-      ) : (
-        <StatusBadge tone="error">Alerting</StatusBadge>
-      )}
+      {openAlertId !== null && <StatusBadge tone="error">Alerting</StatusBadge>}
+      {failedAt !== null && <StatusBadge tone="warning">Evaluation failed</StatusBadge>}
+      {openAlertId === null && failedAt === null && <StatusBadge tone="neutral">OK</StatusBadge>}
       {isSilenced(silencedUntil) && (
         <Text size="xs" c="dimmed" span>
           silent until {formatDateTime(silencedUntil)}

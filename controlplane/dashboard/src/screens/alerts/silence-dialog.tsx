@@ -33,8 +33,8 @@ export function SilenceDialog({ alert, onClose }: { readonly alert: Alert; reado
       onClose={onClose}
     >
       <Text size="sm">
-        The rule sends no events until then. If it is still met at the end and the alert is not acknowledged, it sends
-        one.
+        The rule sends no event of an alert that opens until then. If it is still met at the end and the alert is not
+        acknowledged, it sends one.
       </Text>
       <NativeSelect
         label="For"
