@@ -1587,7 +1587,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Create a gateway token of your own agent, and the agent where there is none
+         * Create a gateway token of your own agent; the first one also creates the agent
          * @description Role: member or higher.
          */
         post: operations["createPersonalAgentKey"];
@@ -1683,7 +1683,7 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Rename a project or set its budget
+         * Change the name, budgets, defaults for new agents or personal agents of a project
          * @description Role: admin or owner.
          */
         patch: operations["updateProject"];
@@ -3532,7 +3532,7 @@ export interface components {
                 expiresAt: string | null;
                 /**
                  * Format: date-time
-                 * @description When a person connected it last; null: nobody has, or its kind needs none.
+                 * @description When a person last connected it. Null: never, or its kind of credential is not connected.
                  */
                 connectedAt: string | null;
                 failure: {
@@ -3662,7 +3662,7 @@ export interface components {
                     expiresAt: string | null;
                     /**
                      * Format: date-time
-                     * @description When a person connected it last; null: nobody has, or its kind needs none.
+                     * @description When a person last connected it. Null: never, or its kind of credential is not connected.
                      */
                     connectedAt: string | null;
                     failure: {
@@ -6196,7 +6196,7 @@ export interface components {
                     expiresAt: string | null;
                     /**
                      * Format: date-time
-                     * @description When a person connected it last; null: nobody has, or its kind needs none.
+                     * @description When a person last connected it. Null: never, or its kind of credential is not connected.
                      */
                     connectedAt: string | null;
                     failure: {
@@ -7703,7 +7703,7 @@ export interface components {
                 expiresAt: string | null;
                 /**
                  * Format: date-time
-                 * @description When a person connected it last; null: nobody has, or its kind needs none.
+                 * @description When a person last connected it. Null: never, or its kind of credential is not connected.
                  */
                 connectedAt: string | null;
                 failure: {
@@ -11838,7 +11838,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Create a gateway token of your own agent, and the agent where there is none */
+            /** @description Create a gateway token of your own agent; the first one also creates the agent */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -12061,7 +12061,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Rename a project or set its budget */
+            /** @description Change the name, budgets, defaults for new agents or personal agents of a project */
             200: {
                 headers: {
                     [name: string]: unknown;
