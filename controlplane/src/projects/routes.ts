@@ -53,7 +53,11 @@ export function projectRoutes(app: App, projects: ProjectService): void {
     {
       config: { access: 'admin', project: BY_ID },
       schema: {
-        ...operation('Projects', 'updateProject', 'Rename a project or set its budget'),
+        ...operation(
+          'Projects',
+          'updateProject',
+          'Change the name, budgets, defaults for new agents or personal agents of a project',
+        ),
         params: IdParams,
         body: ProjectPatch,
         response: { 200: ProjectReply },

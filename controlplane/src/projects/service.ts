@@ -60,7 +60,7 @@ export class ProjectService {
       if (before === null) throw new NotFound('project');
       // Before the audit entry, which locks the actor's membership.
       if (patch.personalAgents !== undefined) await lockPersonalAgents(tx, { projectId: id });
-      if (patch.personalAgents != null) await assertUsableCredentials(tx, actor.orgId, id, patch.personalAgents);
+      if (patch.personalAgents != null) await assertUsableCredentials(tx, actor, id, patch.personalAgents);
       const scope = { orgId: actor.orgId, scope: 'project', id } as const;
       const budgets = await loadBudgets(tx, scope, before);
       const plan = planBudgetChange(patch, budgets);
@@ -79,7 +79,7 @@ export class ProjectService {
         changes.budgets = [auditedBudgets(budgets), auditedBudgets(await loadBudgets(tx, scope, row))];
       await recordAudit(tx, actor, 'project.update', { type: 'project', id }, changes);
       if (hasNewRows) await recheckBudgetRows(tx, scope);
-      const invalidations = [...(await applyPersonalAgentsChange(tx, before, row))];
+      const invalidations = [...(await applyPersonalAgentsChange(tx, actor, before, row))];
       if (hasNewRows || budgetCentsMonthly !== before.budgetCentsMonthly) invalidations.push({ kind: 'project', id });
       await publishInvalidations(tx, invalidations);
       return presentWithBudgets(tx, actor.orgId, row);
@@ -107,14 +107,20 @@ export async function insertProjectWithFreeSlug(tx: Tx, orgId: string, name: str
   return store.insertProject(tx, { id: uuidv7(Date.now()), orgId, name, slug });
 }
 
-/** Throws {@link InvalidInput} for an unknown credential, one of another project, and two of one provider. */
+/**
+ * Throws {@link InvalidInput} for an unknown credential, one of another project, and two of one provider. A management
+ * token of one project uses no credentials of the whole organization.
+ */
 async function assertUsableCredentials(
   tx: Tx,
-  orgId: string,
+  { orgId, token }: Actor,
   projectId: string,
   { credentialIds }: NonNullable<ProjectPatch['personalAgents']>,
 ): Promise<void> {
-  const providers = await store.listProvidersOfCredentials(tx, orgId, projectId, credentialIds);
+  const providers = await store.listProvidersOfCredentials(tx, orgId, projectId, {
+    ids: credentialIds,
+    ofProjectOnly: (token?.projectId ?? null) !== null,
+  });
   if (providers.length < credentialIds.length)
     throw new InvalidInput('personalAgents.credentialIds: each must be a shared credential that this project may use');
   const twice = providers.find((provider, at) => providers.indexOf(provider) !== at);
@@ -124,17 +130,23 @@ async function assertUsableCredentials(
     );
 }
 
-/** Members lose what the setting no longer gives: their agents, or accounts of a credential. */
+/** Members lose what the setting no longer gives: their agents, or accounts of a credential. Running calls end. */
 async function applyPersonalAgentsChange(
   tx: Tx,
+  actor: Actor,
   before: store.ProjectRow,
   after: store.ProjectRow,
 ): Promise<readonly Invalidation[]> {
   if (before.personalAgents === null) return [];
   const kept = new Set(after.personalAgents?.credentialIds);
   const removed = before.personalAgents.credentialIds.filter((id) => !kept.has(id));
-  const changed = await removePersonalAccounts(tx, after.id, removed);
-  return after.personalAgents === null ? endPersonalAgents(tx, { projectId: after.id }) : changed;
+  const accounts = await removePersonalAccounts(tx, after.id, removed);
+  for (const { id, agentId, providerSlug } of accounts) {
+    const changes = { agentId: [agentId, null], providerSlug: [providerSlug, null] } as const;
+    await recordAudit(tx, actor, 'account.delete', { type: 'account', id }, changes);
+  }
+  if (after.personalAgents === null) return endPersonalAgents(tx, { projectId: after.id });
+  return accounts.map(({ id, agentId }) => ({ kind: 'account', id: `${agentId}/${id}`, endsSessions: true }));
 }
 
 const present = ({ agentDefaults: _, personalAgents: __, ...row }: store.ProjectRow): Project => ({

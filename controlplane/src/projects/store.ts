@@ -114,16 +114,20 @@ export async function listTakenSlugs(tx: Tx, orgId: string, base: string): Promi
   return new Set(rows.map((row) => row.slug));
 }
 
-/** Providers of those shared credentials that agents of the project may use; one entry a credential. */
+/**
+ * Providers of those shared credentials that agents of the project may use; one entry a credential. `ofProjectOnly`:
+ * without those of the whole organization.
+ */
 export async function listProvidersOfCredentials(
   tx: Tx,
   orgId: string,
   projectId: string,
-  ids: readonly string[],
+  { ids, ofProjectOnly }: { readonly ids: readonly string[]; readonly ofProjectOnly: boolean },
 ): Promise<readonly string[]> {
   const rows = await tx<{ provider: string }[]>`
     select provider_slug as provider from credentials
-     where org_id = ${orgId} and id = any(${[...ids]}::uuid[]) and (project_id is null or project_id = ${projectId})
+     where org_id = ${orgId} and id = any(${[...ids]}::uuid[])
+       and (project_id = ${projectId} ${ofProjectOnly ? tx`` : tx`or project_id is null`})
        for key share`;
   return rows.map(({ provider }) => provider);
 }

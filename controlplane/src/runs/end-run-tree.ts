@@ -1,6 +1,5 @@
-import { NANOS_PER_CENT } from '@acg/base/time-and-money-units';
 import type { Tx } from '../db/postgres-client.js';
-import { appendEvent } from '../events/append-events.js';
+import { appendRunEnded } from './ending/append-run-ended.js';
 import * as store from './store.js';
 
 /**
@@ -13,18 +12,3 @@ export async function endRunTree(tx: Tx, orgId: string, run: store.RunRow): Prom
     await appendRunEnded(tx, orgId, (await store.loadRun(tx, orgId, run.id))!);
   return ended;
 }
-
-export async function appendRunEnded(tx: Tx, orgId: string, run: store.RunRow): Promise<void> {
-  await appendEvent(tx, orgId, 'run.ended', {
-    runId: run.id,
-    label: run.label,
-    agentId: run.agentId,
-    agentName: run.agentName,
-    reason: run.state === 'expired' ? 'expired' : 'ended',
-    budgetCents: run.budgetCents,
-    spentCents: toCents(run.spentNanos),
-    orgId,
-  });
-}
-
-export const toCents = (nanos: number): number => Math.floor(Number(nanos) / NANOS_PER_CENT + 0.5);

@@ -15,7 +15,8 @@ import type { ListResult, Page } from '../http/limit-offset-pagination.js';
 import type { Actor } from '../http/route-access.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
 import { publishInvalidations } from '../watch/publish-invalidations.js';
-import { appendRunEnded, endRunTree, toCents } from './end-run-tree.js';
+import { endRunTree } from './end-run-tree.js';
+import { appendRunEnded, toCents } from './ending/append-run-ended.js';
 import { RunAllowance } from './run-allowance.js';
 import {
   type AgentRunInput,

@@ -15,6 +15,7 @@ import type { Role } from '../http/route-access.js';
 import { normaliseEmail } from '../http/schema.js';
 import { endPersonalAgentsOfViewer } from '../members/end-membership.js';
 import { deleteInvitationsTo, findInvitedRole, lockOrganizationMembers, setMemberRole } from '../members/store.js';
+import { lockPersonalAgents } from '../personal-agents/revocation/end-personal-agents.js';
 import { lockDirectoryEntry } from '../scim/user-store.js';
 import type { Throttle } from '../throttling/throttle.js';
 import type { Vault } from '../vault/aes-gcm-vault.js';
@@ -212,6 +213,8 @@ export class SsoLoginService {
 
   async #setRole(tx: Tx, orgId: string, userId: string, before: Role, role: Role, ip: string): Promise<void> {
     const { email } = (await users.loadUser(tx, userId))!;
+    // Before the membership, as changes of an agent do.
+    if (role === 'viewer') await lockPersonalAgents(tx, { orgId, userId });
     await setMemberRole(tx, orgId, userId, before, role);
     const actor = { userId, email, orgId, ip };
     await recordAudit(tx, actor, 'member.update', { type: 'user', id: userId }, { role: [before, role] });

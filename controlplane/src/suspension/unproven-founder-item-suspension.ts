@@ -8,7 +8,7 @@ import { isKeyViolation, type Sql, type Tx } from '../db/postgres-client.js';
 import { Conflict, NotFound } from '../domain/errors.js';
 import type { ListResult, Page } from '../http/limit-offset-pagination.js';
 import type { Actor } from '../http/route-access.js';
-import { publishInvalidations } from '../watch/publish-invalidations.js';
+import { type Invalidation, publishInvalidations } from '../watch/publish-invalidations.js';
 import type { SuspendableKind } from './suspendable-tables.js';
 import type { SuspendedItem } from './suspended-item-schema.js';
 import * as store from './suspended-row-move-store.js';
@@ -17,9 +17,11 @@ export interface SuspensionResult {
   readonly items: number;
   /** Organizations with at least one suspended item. */
   readonly orgIds: readonly string[];
+  /** Of agents in other organizations that ended with it. */
+  readonly endedAgents: readonly Invalidation[];
 }
 
-export const NOTHING_SUSPENDED: SuspensionResult = { items: 0, orgIds: [] };
+export const NOTHING_SUSPENDED: SuspensionResult = { items: 0, orgIds: [], endedAgents: [] };
 
 /**
  * Suspends everything in those organizations except the founder's membership. The caller must revoke the founder's
@@ -42,15 +44,12 @@ export async function suspendItems(
     const target = { type: 'organization', id: orgId };
     await recordAudit(tx, actor, 'organization.suspend_items', target, { items: [0, suspended] });
   }
-  return { items, orgIds };
+  return { items, orgIds, endedAgents: [] };
 }
 
-/** Makes all data planes drop the contexts of those organizations and end their calls. */
-export const invalidateSuspendedOrganizations = (tx: Tx, { orgIds }: SuspensionResult): Promise<void> =>
-  publishInvalidations(
-    tx,
-    orgIds.map((id) => ({ kind: 'org', id, endsSessions: true })),
-  );
+/** Makes all data planes drop the contexts of those organizations and agents, and end their calls. */
+export const invalidateSuspendedOrganizations = (tx: Tx, { orgIds, endedAgents }: SuspensionResult): Promise<void> =>
+  publishInvalidations(tx, [...orgIds.map((id) => ({ kind: 'org', id, endsSessions: true }) as const), ...endedAgents]);
 
 export class SuspensionService {
   constructor(readonly sql: Sql) {}

@@ -140,6 +140,24 @@ async function createOneOfEachKind(stranger: Caller & { orgId: string }, webhook
   };
 }
 
+/** A gateway token of the personal agent of `member`, in a new project of the organization of `admin`. */
+async function createPersonalKey(admin: Pick<Caller, 'call'>, member: Pick<Caller, 'call'>): Promise<string> {
+  const projectId = (await admin.call('POST', '/v1/projects', { name: 'Own agents' })).body.project.id;
+  const allowed = await admin.call('PATCH', `/v1/projects/${projectId}`, { personalAgents: { credentialIds: [] } });
+  expect(allowed.status).toBe(200);
+  const { status, body } = await member.call('POST', '/v1/personal-agents/keys', { projectId, name: 'laptop' });
+  expect(status).toBe(201);
+  return body.secretKey;
+}
+
+/** Data planes reject the token of the former holder, and accept that of the colleague. */
+async function assertEnded(former: string, colleague: string): Promise<void> {
+  const data = connectContextCache([plane.grpcAddress], plane.config.link);
+  expect((await data.resolve(former)).rejection).toBe('unknown_token');
+  expect((await data.resolve(colleague)).context).not.toBeNull();
+  data.stop();
+}
+
 const accept = (token: string) =>
   plane.call('POST', '/v1/invitations/accept', { body: { token, name: 'Guest', password: 'a long password' } });
 
@@ -341,12 +359,27 @@ test('takeover: an organization whose founder is no longer its owner is left, an
   const stranger = await signup(email);
   const second = await plane.createMember('owner', stranger.orgId);
   expect((await second.call('PATCH', `/v1/members/${stranger.userId}`, { role: 'admin' })).status).toBe(200);
+  const own = await createPersonalKey(second, stranger);
+  const colleague = await createPersonalKey(second, second);
   await reset(email);
+  await assertEnded(own, colleague);
   const owner = await login(email, OWNER_PASSWORD);
   const { body } = await owner.call('GET', '/v1/me');
   expect(body.orgs).toMatchObject([{ name: 'My organization', role: 'owner' }]);
   expect((await second.call('GET', '/v1/members')).body.total).toBe(1); // none of their items is suspended
   expect((await second.call('GET', '/v1/audit?action=member.leave')).body.total).toBe(1);
+});
+
+test('takeover: personal agents in organizations of others end', async () => {
+  const email = newEmail();
+  const stranger = await signup(email);
+  const other = await plane.createMember('owner');
+  await sql()`insert into memberships (org_id, user_id, role) values (${other.orgId}, ${stranger.userId}, 'member')`;
+  const there = await stranger.call('POST', '/v1/auth/switch-org', { orgId: other.orgId });
+  const elsewhere = await createPersonalKey(other, bearer(there.body.token));
+  const colleague = await createPersonalKey(other, other);
+  await reset(email);
+  await assertEnded(elsewhere, colleague);
 });
 
 test('takeover: an organization that is being deleted is not the only one of the account', async () => {

@@ -305,6 +305,23 @@ test('project: inside it, the token does what an admin does', async () => {
   expect((await token.call('GET', '/v1/usage/agents/compare?agentIds=x')).status).toBe(400);
 });
 
+test('project: personal agents get no credential of the whole organization or of another project', async () => {
+  const { owner, own, other, token } = await createTwoProjects();
+  const share = async (projectId?: string): Promise<string> => {
+    const body = { name: 'Shared', providerSlug: 'groq', credentials: { apiKey: 'sk-0123456789' }, projectId };
+    return (await owner.call('POST', '/v1/credentials', body)).body.credential.id;
+  };
+  const allow = (caller: Pick<typeof owner, 'call'>, id: string) =>
+    caller.call('PATCH', `/v1/projects/${own.projectId}`, { personalAgents: { credentialIds: [id] } });
+  const ofOrganization = await share();
+  const unknown = await allow(token, '019a3f5e-0000-7000-8000-000000000000');
+  expect(unknown.status).toBe(400);
+  for (const id of [ofOrganization, await share(other.projectId)])
+    expect(await allow(token, id)).toMatchObject({ status: 400, body: { error: unknown.body.error } });
+  expect((await allow(token, await share(own.projectId))).status).toBe(200);
+  expect((await allow(owner, ofOrganization)).status).toBe(200);
+});
+
 test('project: a custom provider of another organization is 404', async () => {
   const { own, token } = await createTwoProjects();
   const account = { agentId: own.agentId, providerSlug: 'nowhere', credentials: {} };

@@ -222,6 +222,20 @@ projects:
     { name: 'Team key', provider: 'openai', credentials: { apiKey: { env: 'TEAM_KEY_OPENAI_API_KEY' } } },
   ]);
   expect((await apply(stringify(exported), ['--prune', '--json'], {})).json.changes).toEqual([]);
+  // A trust rule of that agent: an admin may create it, and a document neither names, exports nor prunes it.
+  const rule = {
+    issuer: 'https://token.actions.githubusercontent.com',
+    conditions: [{ claim: 'repository_id', values: ['1'] }],
+  };
+  const jwks = { keys: [new SigningKey('k1').jwk] };
+  const made = await tenant.call('POST', '/v1/trust-rules', { name: 'of a member', agentId: agent.id, jwks, ...rule });
+  expect([made.status, made.body.error]).toEqual([201, undefined]);
+  const again = parse((await acg.runOk(['export'])).stdout);
+  expect(again).toEqual(exported);
+  expect((await apply(stringify({ ...again, trustRules: [] }), ['--prune', '--json'], {})).json.changes).toEqual([]);
+  const naming = { version: 1, trustRules: [{ name: 'new', project: 'Default', agent: agent.name, jwks, ...rule }] };
+  const refused = await apply(stringify(naming), ['--yes'], {});
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('there is no agent')]);
   const withoutKey = { ...exported, projects: [{ name: 'Default', personalAgents: { sharedCredentials: ['Other'] } }] };
   expect((await apply(stringify(withoutKey), ['--dry-run'])).stderr).toContain('no shared credential Other');
   const unused = {
@@ -232,6 +246,38 @@ projects:
   const pruned = await apply(stringify(unused), ['--prune', '--yes']);
   expect([pruned.code, pruned.stdout]).toEqual([0, expect.stringContaining('- sharedCredential Team key')]);
   expect((await tenant.call('GET', `/v1/agents/${agent.id}`)).body.agent.status).toBe('revoked');
+});
+
+test.each([
+  ['[A, A]', 'Default: personalAgents lists A twice'],
+  ['[A, B]', 'Default: A and B are of openai: an agent has one account a provider'],
+  ['[Elsewhere]', 'the shared credential Elsewhere is for agents of the project Other'],
+  ['[None]', 'there is no shared credential None'],
+])('personalAgents %s of a file that creates the credentials changes nothing', async (names, problem) => {
+  const before = await audited();
+  const file = `
+version: 1
+sharedCredentials:
+  - {name: A, provider: openai, credentials: {apiKey: {env: OPENAI_KEY}}}
+  - {name: B, provider: openai, project: Default, credentials: {apiKey: {env: OPENAI_KEY}}}
+  - {name: Elsewhere, provider: openai, project: Other, credentials: {apiKey: {env: OPENAI_KEY}}}
+projects:
+  - {name: Other}
+  - {name: Default, personalAgents: {sharedCredentials: ${names}}}
+`;
+  const { code, stderr } = await apply(file, ['--yes']);
+  expect([code, stderr]).toEqual([2, expect.stringContaining(problem)]);
+  expect(await audited()).toBe(before);
+});
+
+test('personalAgents with a name that two shared credentials have is refused', async () => {
+  const twice = { name: 'Same name', providerSlug: 'groq', credentials: { apiKey: 'sk-example-example' } };
+  const ids = [];
+  for (const _ of [1, 2]) ids.push((await tenant.call('POST', '/v1/credentials', twice)).body.credential.id);
+  const file = 'version: 1\nprojects: [{name: Default, personalAgents: {sharedCredentials: [Same name]}}]';
+  const { code, stderr } = await apply(file, ['--yes']);
+  expect([code, stderr]).toEqual([2, expect.stringContaining('there are 2 shared credentials Same name')]);
+  for (const id of ids) await tenant.call('DELETE', `/v1/credentials/${id}`);
 });
 
 const BUDGETS_FILE = `

@@ -312,7 +312,7 @@ test('every command, in an order in which each finds what it needs', async () =>
   await walk('PATCH /v1/alert-rules/{id}', ['alert-rules', 'set', 'spend', '--hours', '6', '--silence', 'none']);
   const alertId = await openAlert(alertRule.id);
   await walk('GET /v1/alerts', ['alerts', 'ls', '--state', 'open']);
-  expect((await acg.run(['alert-rules', 'ls'])).stdout).toContain('ALERT, EVALUATION FAILED');
+  expect((await acg.run(['alert-rules', 'ls'])).stdout).toContain('Alerting, Evaluation failed');
   await walk('POST /v1/alerts/{id}/acknowledge', ['alerts', 'ack', alertId]);
   await walk('POST /v1/alerts/{id}/silence', ['alerts', 'silence', alertId, '--for', '2h']);
   await walk('DELETE /v1/alert-rules/{id}', ['alert-rules', 'rm', 'spend', '--yes']);

@@ -26,6 +26,15 @@ async function setUp() {
   return { owner, member, projectId, credentialId, path, personalAgents, createKey };
 }
 
+/** As by an agent with the token of that run. */
+async function insertSubRun(parentId: string): Promise<string> {
+  const [row] = await sql()<{ id: string }[]>`
+    insert into runs (id, org_id, agent_id, root_id, ancestors, label, budget_cents, token_hash, key_prefix, created_at, expires_at)
+    select gen_random_uuid(), org_id, agent_id, id, array[id], 'step', budget_cents, sha256(id::text::bytea), 'x', now(), expires_at
+      from runs where id = ${parentId} returning id`;
+  return row!.id;
+}
+
 const openKeys = async (agentId: string): Promise<number> =>
   (await sql()`select 1 from api_keys where agent_id = ${agentId} and revoked_at is null`).length;
 
@@ -135,19 +144,40 @@ test('accounts follow the setting: a new credential with the next key, a removed
       .map(({ providerSlug }: { providerSlug: string }) => providerSlug)
       .sort();
   expect(await providers()).toEqual(['groq', 'openai']);
+  const [removed] = await sql()<{ id: string }[]>`
+    select id from provider_accounts where agent_id = ${agent.id} and credential_id = ${credentialId}`;
   await owner.call('PATCH', path, { personalAgents: { credentialIds: [groq] } });
   expect(await providers()).toEqual(['groq']);
+  const ended = await sql()`
+    select id from invalidations where kind = 'account' and ends_sessions and starts_with(id, ${agent.id})`;
+  expect(ended).toEqual([{ id: `${agent.id}/${removed!.id}` }]);
+  const deletions = async () => sql()`
+    select target_id as id, actor_user_id as actor, changes from audit_entries
+     where action = 'account.delete' and org_id = ${owner.orgId} order by at, id`;
+  const changes = { agentId: [agent.id, null], providerSlug: ['openai', null] };
+  expect(await deletions()).toEqual([{ id: removed!.id, actor: owner.userId, changes }]);
+  await owner.call('PATCH', path, { personalAgents: null });
+  expect((await deletions()).map((entry) => entry.changes.providerSlug[0])).toEqual(['openai', 'groq']);
 });
 
 test('switching the setting off ends agents, keys and runs; switching it on lets the owner restore the agent', async () => {
   const { owner, member, path, personalAgents, createKey } = await setUp();
   const { agent } = (await createKey()).body;
-  const run = { agentId: agent.id, budgetCents: 100, expiresIn: 600 };
-  expect((await owner.call('POST', '/v1/runs', run)).status).toBe(201);
+  const run = { agentId: agent.id, budgetCents: 100, expiresIn: 600, label: 'nightly' };
+  const started = await owner.call('POST', '/v1/runs', run);
+  expect(started.status).toBe(201);
+  const subRunId = await insertSubRun(started.body.run.id);
   expect((await owner.call('PATCH', path, { personalAgents: null })).body.project.personalAgents).toBeNull();
   expect((await owner.call('GET', `/v1/agents/${agent.id}`)).body.agent.status).toBe('revoked');
   expect(await openKeys(agent.id)).toBe(0);
   expect(await sql()`select 1 from runs where agent_id = ${agent.id} and ended_at is null`).toHaveLength(0);
+  expect(await sql()`select end_reason as reason from runs where id = ${subRunId}`).toEqual([{ reason: 'ended' }]);
+  const events = await sql()`select data from events where event = 'run.ended' and org_id = ${owner.orgId}`;
+  const runId = started.body.run.id;
+  const figures = { budgetCents: 100, spentCents: 0, reason: 'ended', label: 'nightly' };
+  expect(events).toEqual([
+    { data: { runId, agentId: agent.id, agentName: agent.name, orgId: owner.orgId, ...figures } },
+  ]);
   expect(await sessionsEnded(agent.id)).toHaveLength(1);
   expect((await owner.call('GET', `/v1/providers/accounts?agentId=${agent.id}`)).body.total).toBe(0);
   expect((await createKey()).status).toBe(403);

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { useControlPlane } from '../fixtures/control-plane.js';
+import { waitUntil } from '../fixtures/wait-until.js';
 import {
   callLink,
   callWithSession,
@@ -90,6 +91,35 @@ test('groups give roles at each login, among 2 000 of them; a missing claim chan
   expect(await sql()`select 1 from invitations where org_id = ${org.orgId}`).toEqual([]);
   expect((await logIn(org, 'ada', { teams: [] })).status).toBe(403);
   expect(await rejections(org.orgId)).toEqual(['no_mapped_group', 'groups_missing', 'no_mapped_group']);
+});
+
+test('groups that make a member a viewer end the personal agent, which is locked before the membership', async () => {
+  const groupRoles = [...GROUP_ROLES, { group: 'g-guests', role: 'viewer' }];
+  const org = await createOrganization({ defaultRole: null, groupRoles });
+  const { owner, orgId, email } = org;
+  const { cookies } = await logIn(org, 'ada', { groups: ['g-staff'] });
+  const projectId = (await owner.call('POST', '/v1/projects', { name: 'Own agents' })).body.project.id;
+  await owner.call('PATCH', `/v1/projects/${projectId}`, { personalAgents: { credentialIds: [] } });
+  const body = { projectId, name: 'laptop' };
+  const created = await callWithSession(plane(), cookies.acg_session, 'POST', '/v1/personal-agents/keys', body);
+  expect(created.status).toBe(201);
+  const agentId = created.body.agent.id;
+  const waiting = () => sql()`
+    select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%agents%'`;
+  let login: ReturnType<typeof logIn>;
+  await sql().begin(async (tx) => {
+    await tx`select 1 from agents where id = ${agentId} for update`;
+    login = logIn(org, 'ada', { groups: ['g-guests'] });
+    await waitUntil('the login waits for the agent', async () => (await waiting()).length > 0);
+    // As a change of the agent does, after it has locked the agent.
+    await tx`select 1 from memberships m join users u on u.id = m.user_id
+              where m.org_id = ${orgId} and u.email = ${email} for share of m nowait`;
+  });
+  expect((await login!).status).toBe(200);
+  expect(await roleOf(orgId, email)).toBe('viewer');
+  const keys = await sql()`select revoked_at is not null as revoked from api_keys where agent_id = ${agentId}`;
+  expect(keys).toEqual([{ revoked: true }]);
+  expect((await owner.call('GET', `/v1/agents/${agentId}`)).body.agent.status).toBe('revoked');
 });
 
 test('attack: no group makes an owner, and groups take no role from one', async () => {

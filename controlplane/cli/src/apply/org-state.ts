@@ -27,7 +27,10 @@ export interface AgentState {
   readonly fields: Fields;
   readonly accounts: readonly AccountState[];
 }
-/** Personal agents are neither exported nor pruned: their owners create them, and the end of a membership ends them. */
+/**
+ * Personal agents and their trust rules are neither exported nor pruned: their owners create them, and the end of a
+ * membership ends them.
+ */
 export const isPersonal = ({ fields }: Pick<AgentState, 'fields'>): boolean => fields.ownerUserId !== undefined;
 
 interface ProjectState {
@@ -64,6 +67,7 @@ export interface OrgState {
     readonly events: readonly string[];
     readonly status: string;
   }[];
+  /** Without those of personal agents ({@link isPersonal}). */
   readonly trustRules: readonly TrustRuleState[];
 }
 
@@ -85,6 +89,7 @@ export async function fetchOrgState(client: Client): Promise<OrgState> {
     const { personalAgents } = project;
     read.push({ id, name, fields: { ...project }, personalAgents, agents: await fetchAgents(client, id, accounts) });
   }
+  const personalIds = new Set(read.flatMap(({ agents }) => agents.filter(isPersonal).map(({ id }) => id)));
   return {
     organization: { id: org.id, slug: org.slug, fields: { ...org } },
     providers,
@@ -96,7 +101,9 @@ export async function fetchOrgState(client: Client): Promise<OrgState> {
     }),
     projects: read,
     webhooks,
-    trustRules: trustRules.map(({ id, name, agentId, issuer, ...fields }) => ({ id, name, agentId, issuer, fields })),
+    trustRules: trustRules
+      .filter(({ agentId }) => !personalIds.has(agentId))
+      .map(({ id, name, agentId, issuer, ...fields }) => ({ id, name, agentId, issuer, fields })),
   };
 }
 

@@ -7,8 +7,9 @@ import { Ajv2020 as Ajv, type ErrorObject } from 'ajv/dist/2020.js';
 import { usage } from '../terminal/cli-error.js';
 import type { CredentialSources, Fields, ProjectSpec } from './config-document.js';
 import { newValues } from './new-values.js';
-import type { OrgState } from './org-state.js';
+import { isPersonal, type OrgState } from './org-state.js';
 import type { Change, RowType } from './plan-changes.js';
+import { listSettingCredentials, validatePersonalSetting } from './validate-personal-agents.js';
 
 /** Schemas of the API document. A new project gets its budget by an update. */
 const UPDATE_SCHEMAS: Readonly<Record<Exclude<RowType, 'sharedCredential'>, string>> = {
@@ -40,9 +41,12 @@ export async function validateChanges(client: Client, changes: readonly Change[]
   for (const change of changes)
     if (change.action === 'create' && change.type === 'customProvider') slugs.add(change.name);
   const shared = new Set(state.sharedCredentials.map(({ name }) => name));
+  const settingCredentials = listSettingCredentials(changes, state);
   const projects = new Set(state.projects.map(({ name }) => name));
   const agents = new Set(
-    state.projects.flatMap(({ name, agents: list }) => list.map((agent) => `${name} / ${agent.name}`)),
+    state.projects.flatMap(({ name, agents: list }) =>
+      list.filter((agent) => !isPersonal(agent)).map((agent) => `${name} / ${agent.name}`),
+    ),
   );
   for (const change of changes)
     if (change.action === 'create' && change.type === 'agent') agents.add(`${change.project} / ${change.name}`);
@@ -50,9 +54,7 @@ export async function validateChanges(client: Client, changes: readonly Change[]
     if (change.action === 'delete') continue;
     if (change.action === 'personalAgents') {
       const setting = newValues(change.fields).personalAgents as ProjectSpec['personalAgents'];
-      const missing = setting?.sharedCredentials.find((name) => !shared.has(name));
-      if (missing !== undefined)
-        throw usage(`${change.name}: there is no shared credential ${missing}`, 'acg credentials ls');
+      validatePersonalSetting(change.name, setting?.sharedCredentials ?? [], settingCredentials);
     } else if (change.action === 'status') check('AgentStatusInput', change, newValues(change.fields));
     else if (change.action === 'update')
       check(UPDATE_SCHEMAS[change.type as keyof typeof UPDATE_SCHEMAS], change, newValues(change.fields));

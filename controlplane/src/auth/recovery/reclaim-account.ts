@@ -5,6 +5,7 @@
  */
 import { recordAudit } from '../../audit/audit-trail.js';
 import type { Tx } from '../../db/postgres-client.js';
+import { endPersonalAgents, lockPersonalAgents } from '../../personal-agents/revocation/end-personal-agents.js';
 import { type SuspensionResult, suspendItems } from '../../suspension/unproven-founder-item-suspension.js';
 import { deleteTokensCreatedBy } from '../management-tokens/store.js';
 import { revokeUserSessions } from '../sessions/session-store.js';
@@ -24,11 +25,17 @@ interface AccountUser {
  *   either finished or has no effect.
  * - Organizations that the account founded and still owns: everything in them is suspended (suspension/suspendable-tables.ts).
  * - Organizations that it founded and no longer owns: the account leaves them, because it cannot review them.
- * - Management tokens and invitations that it created in other organizations are deleted.
+ * - Management tokens and invitations that it created in other organizations are deleted, and its personal agents there
+ *   end.
  *
  * The caller calls `invalidateSuspendedOrganizations` with the result and clears the throttle's trusted addresses.
  */
 export async function reclaimAccount(tx: Tx, user: AccountUser, ip: string): Promise<SuspensionResult> {
+  // Changes of an agent lock it before the session and the membership of their actor.
+  await lockPersonalAgents(tx, {
+    userId: user.id,
+    exceptOrgIds: ownedIds(await store.listFoundedOrganizations(tx, user.id)),
+  });
   await revokeUserSessions(tx, user.id, null);
   const foundedOrganizations = await store.listFoundedOrganizations(tx, user.id);
   for (const { id: orgId, role } of foundedOrganizations) {
@@ -37,13 +44,17 @@ export async function reclaimAccount(tx: Tx, user: AccountUser, ip: string): Pro
     const actor = { userId: user.id, email: user.email, orgId, ip };
     await recordAudit(tx, actor, 'member.leave', { type: 'user', id: user.id }, { role: [role, null] });
   }
-  const owned = foundedOrganizations.filter(({ role }) => role === 'owner').map(({ id }) => id);
+  const owned = ownedIds(foundedOrganizations);
+  const endedAgents = await endPersonalAgents(tx, { userId: user.id, exceptOrgIds: owned });
   const suspended = await suspendItems(tx, user, owned, ip);
   await deleteTokensCreatedBy(tx, user.id);
   await store.deleteInvitationsCreatedBy(tx, user.id);
   await store.setActiveOrganization(tx, user.id, owned[0] ?? null);
-  return suspended;
+  return { ...suspended, endedAgents };
 }
+
+const ownedIds = (organizations: readonly { readonly id: string; readonly role: string }[]): readonly string[] =>
+  organizations.filter(({ role }) => role === 'owner').map(({ id }) => id);
 
 /**
  * Creates an organization when the account has none, or only organizations that are being deleted. The user can then

@@ -4,22 +4,29 @@
  * its status.
  */
 import type { Tx } from '../../db/postgres-client.js';
+import { endRunsOfAgents } from '../../runs/ending/end-runs-of-agents.js';
 import type { Invalidation } from '../../watch/publish-invalidations.js';
 
-type PersonalAgentScope = { readonly projectId: string } | { readonly orgId: string; readonly userId: string };
+type PersonalAgentScope =
+  | { readonly projectId: string }
+  | { readonly orgId: string; readonly userId: string }
+  /** Of the person in all other organizations. */
+  | { readonly exceptOrgIds: readonly string[]; readonly userId: string };
 
-const inScope = (tx: Tx, scope: PersonalAgentScope) =>
-  'projectId' in scope
-    ? tx`project_id = ${scope.projectId} and owner_user_id is not null`
-    : tx`org_id = ${scope.orgId} and owner_user_id = ${scope.userId}`;
+function inScope(tx: Tx, scope: PersonalAgentScope) {
+  if ('projectId' in scope) return tx`project_id = ${scope.projectId} and owner_user_id is not null`;
+  if ('orgId' in scope) return tx`org_id = ${scope.orgId} and owner_user_id = ${scope.userId}`;
+  return tx`org_id <> all(${[...scope.exceptOrgIds]}::uuid[]) and owner_user_id = ${scope.userId}`;
+}
 
 /**
  * Locks the agents until the transaction ends. Changes of an agent lock it before the membership of their actor, so a
- * removal of that membership must do the same.
+ * removal of that membership must do the same. Sub-runs that are being started do not wait for the agent: their start has
+ * locked a run, for whose end this transaction waits.
  */
 export async function lockPersonalAgents(tx: Tx, scope: PersonalAgentScope): Promise<readonly string[]> {
   const rows = await tx<{ id: string }[]>`
-    select id from agents where ${inScope(tx, scope)} order by id for update`;
+    select id from agents where ${inScope(tx, scope)} order by id for no key update`;
   return rows.map(({ id }) => id);
 }
 
@@ -32,24 +39,30 @@ export async function endPersonalAgents(tx: Tx, scope: PersonalAgentScope): Prom
   await tx`
     update api_keys set revoked_at = now(), expiry_moved = false
      where agent_id = any(${[...ids]}::uuid[]) and revoked_at is null`;
-  await tx`
-    update runs set ended_at = now(), end_reason = 'ended'
-     where agent_id = any(${[...ids]}::uuid[]) and ended_at is null and expires_at > now()`;
+  await endRunsOfAgents(tx, ids);
   return ids.map((id) => ({ kind: 'agent', id, endsSessions: true }));
 }
 
-/** Removes accounts of personal agents of the project that use one of these shared credentials. */
+interface RemovedAccount {
+  readonly id: string;
+  readonly agentId: string;
+  readonly providerSlug: string;
+}
+
+/**
+ * Removes accounts of personal agents of the project that use one of these shared credentials. The caller records and
+ * invalidates them.
+ */
 export async function removePersonalAccounts(
   tx: Tx,
   projectId: string,
   credentialIds: readonly string[],
-): Promise<readonly Invalidation[]> {
+): Promise<readonly RemovedAccount[]> {
   if (credentialIds.length === 0) return [];
   await lockPersonalAgents(tx, { projectId });
-  const rows = await tx<{ id: string }[]>`
+  return tx<RemovedAccount[]>`
     delete from provider_accounts p using agents a
      where a.id = p.agent_id and a.project_id = ${projectId} and a.owner_user_id is not null
        and p.credential_id = any(${[...credentialIds]}::uuid[])
-    returning a.id`;
-  return [...new Set(rows.map(({ id }) => id))].map((id) => ({ kind: 'agent', id }));
+    returning p.id, p.agent_id as "agentId", p.provider_slug as "providerSlug"`;
 }
