@@ -1565,7 +1565,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the projects that allow personal agents, with yours
+         * List the projects that allow personal agents, and your personal agents
          * @description Role: member or higher.
          */
         get: operations["listPersonalAgents"];
@@ -1683,7 +1683,7 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Rename a project or set its budget
+         * Change the name, budgets, defaults for new agents or personal agents of a project
          * @description Role: admin or owner.
          */
         patch: operations["updateProject"];
@@ -3194,7 +3194,7 @@ export interface webhooks {
         put?: never;
         /**
          * Alert resolved
-         * @description The rule of an alert was not met for an hour. Sent for alerts that sent alert.opened.
+         * @description The rule of an alert was not met for an hour. Sent for alerts that sent alert.opened, also during a silence.
          */
         post: operations["onAlertResolved"];
         delete?: never;
@@ -4249,7 +4249,7 @@ export interface components {
             scopeName: string;
             /** @description At the last evaluation that met the rule. Percent for error_rate, milliseconds for latency, US cents for spend. */
             value: number;
-            /** @description The same hours of last week; null: not enough calls. */
+            /** @description The same hours of last week; null: as `value`. */
             baseline: number | null;
             /** @enum {string} */
             state: "open" | "acknowledged" | "resolved";
@@ -4353,9 +4353,9 @@ export interface components {
             agentId: string | null;
             /** @description Name of the organization, project or agent. */
             scopeName: string;
-            /** @description Percent for error_rate, milliseconds for latency, US cents for spend. null: not enough calls. */
+            /** @description Percent for error_rate, milliseconds for latency, US cents for spend. null: not enough calls, or the evaluation failed. */
             value: number | null;
-            /** @description The same hours of last week; null: not enough calls. */
+            /** @description The same hours of last week; null: as `value`. */
             baseline: number | null;
             /** @description How many hours are measured, the current one included. Default 1. */
             windowHours: number;
@@ -4364,12 +4364,14 @@ export interface components {
             /** @description Smaller values do not meet the rule. Percent for error_rate, milliseconds for latency, US cents for spend. */
             atLeast: number;
             enabled: boolean;
-            /** @description No events until then; null or in the past: not silenced. */
+            /** @description No `alert.opened` until then; null or in the past: not silenced. */
             silencedUntil: string | null;
             /** @description The alert that is open. */
             openAlertId: string | null;
             /** @description The last evaluation, of which `value` and `baseline` are. */
             evaluatedAt: string | null;
+            /** @description The last evaluation, if it failed. It is tried again each minute. */
+            failedAt: string | null;
             /** Format: date-time */
             createdAt: string;
         };
@@ -11806,7 +11808,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description List the projects that allow personal agents, with yours */
+            /** @description List the projects that allow personal agents, and your personal agents */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12061,7 +12063,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Rename a project or set its budget */
+            /** @description Change the name, budgets, defaults for new agents or personal agents of a project */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -237,7 +237,7 @@ test('a former key whose rate the provider limits is kept, and put back when the
   await other.waitForState('retired');
   expect((await read()).rotation).toMatchObject({ state: 'retiring' });
   limited.delete(former);
-  expect((await tenant.call('POST', `${path}/test`)).body.hint).toContain('the former one is in use again');
+  expect((await tenant.call('POST', `${path}/test`)).body.hint).toContain('the previous one is in use again');
   await waitUntil('new calls carry the former key', () => isUsed(former));
 });
 

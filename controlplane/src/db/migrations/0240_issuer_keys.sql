@@ -12,5 +12,6 @@ create table issuer_keys (
   active_from timestamptz not null
 );
 create index issuer_keys_org on issuer_keys (org_id, active_from);
+create index issuer_keys_age on issuer_keys (created_at);
 -- The providers cannot reach the issuer, so a person uploads each new key to them.
 alter table organizations add column issuer_manual_rotation boolean not null default false;

@@ -1,4 +1,4 @@
--- Rotations of provider credentials with overlap (docs/contract.md#rotation-with-overlap): the current or last one
+-- Rotations of provider credentials in two versions (docs/contract.md#rotation-in-two-versions): the present or last one
 -- of each account and shared credential.
 create table credential_rotations (
   id uuid primary key,
@@ -7,7 +7,7 @@ create table credential_rotations (
   credential_id uuid unique references credentials on delete cascade,
   state text not null
     check (state in ('testing', 'rejected', 'retiring', 'retired', 'rolled_back', 'cancelled')),
-  -- testing: the new credential; retiring: the previous one; otherwise null.
+  -- testing: the next credential; retiring: the former one; otherwise null.
   key_id text,
   nonce bytea,
   ciphertext bytea,
@@ -17,7 +17,7 @@ create table credential_rotations (
   next_test_at timestamptz,  -- of a testing one; a control plane that tests moves it ahead
   test_status integer,       -- of the last test; null: no answer
   problem text,              -- why the last test did not accept the credential
-  -- When new calls began to carry the new credential. Equals rotated_at of the owner until its credential changes again.
+  -- When new calls began to carry the next credential. Equals rotated_at of the owner until its credential changes again.
   switched_at timestamptz,
   ended_at timestamptz,
   compromised boolean not null default false,
@@ -29,7 +29,7 @@ create index credential_rotations_key on credential_rotations (key_id) where key
 create index credential_rotations_testing on credential_rotations (next_test_at) where state = 'testing';
 create index credential_rotations_retiring on credential_rotations (switched_at) where state = 'retiring';
 
--- What each data plane reported about calls in flight with the previous credential; null: nothing yet.
+-- What each data plane reported about calls in flight with the former credential; null: nothing yet.
 create table credential_rotation_uses (
   rotation_id uuid not null references credential_rotations on delete cascade,
   data_plane_id text not null,
@@ -42,31 +42,3 @@ alter table provider_accounts add column compromised_before timestamptz;
 alter table credentials add column compromised_before timestamptz;
 -- Only sessions with this former credential end. Older control planes end all sessions that the row affects.
 alter table invalidations add column credential_id uuid, add column credential_version bigint;
-
--- A credential is never sent to another host than the one for which it was stored: a move of the provider ends the
--- rotation. Any other change of the credential ends a test. Triggers, because control planes of the previous release do
--- both and know no rotations.
-create function end_rotation_of_changed_owner() returns trigger language plpgsql as $$
-begin
-  with ended as (
-    update credential_rotations
-       set state = 'cancelled', key_id = null, nonce = null, ciphertext = null, next_test_at = null, ended_at = now(),
-           problem = case when new.status = 'needs_credentials' then 'The provider has moved to another address or to other fields.'
-                          else 'The credential was replaced during the test.' end
-     where (account_id = new.id or credential_id = new.id)
-       and (state = 'testing'
-            or (state = 'retiring' and new.status = 'needs_credentials' and new.refused_at is null))
-    returning id)
-  delete from credential_rotation_uses where rotation_id in (select id from ended);
-  return null;
-end $$;
-create trigger accounts_end_rotations after update of status, refused_at, rotated_at on provider_accounts for each row
-  when (new.rotated_at is distinct from old.rotated_at
-        or (new.status = 'needs_credentials' and new.refused_at is null
-            and (old.status <> 'needs_credentials' or old.refused_at is not null)))
-  execute function end_rotation_of_changed_owner();
-create trigger credentials_end_rotations after update of status, refused_at, rotated_at on credentials for each row
-  when (new.rotated_at is distinct from old.rotated_at
-        or (new.status = 'needs_credentials' and new.refused_at is null
-            and (old.status <> 'needs_credentials' or old.refused_at is not null)))
-  execute function end_rotation_of_changed_owner();

@@ -11,10 +11,10 @@ create table alert_rules (
   at_least double precision not null check (at_least > 0),
   enabled boolean not null default true,
   silenced_until timestamptz,
-  revision integer not null default 1,                    -- grows with each evaluation and each change of what is measured
+  silenced_by uuid references users on delete set null,
+  revision integer not null default 1,                    -- an evaluation that began under an earlier one has no effect
   evaluated_at timestamptz,
-  failed_at timestamptz,                                  -- of the last evaluation, if it failed
-  value double precision,                                 -- of the last evaluation; null: not enough calls, or it failed
+  value double precision,                                 -- of the last evaluation; null: not enough calls
   baseline double precision,                              -- of the week before; null: not enough calls
   created_at timestamptz not null default now(),
   created_by uuid references users on delete set null,
@@ -24,7 +24,6 @@ create index alert_rules_org on alert_rules (org_id, created_at desc, id desc);
 create index alert_rules_due on alert_rules (evaluated_at nulls first) where enabled;
 create index alert_rules_project on alert_rules (project_id) where project_id is not null;
 create index alert_rules_agent on alert_rules (agent_id) where agent_id is not null;
-create index alert_rules_creator on alert_rules (created_by) where created_by is not null;
 
 -- One row for each time that a rule was met. The values are those of the last evaluation that met the rule.
 create table alerts (
@@ -42,6 +41,4 @@ create table alerts (
 );
 create unique index alerts_open on alerts (rule_id) where resolved_at is null;
 create index alerts_org on alerts (org_id, opened_at desc, id desc);
-create index alerts_rule on alerts (rule_id, opened_at desc, id desc);
-create index alerts_acknowledger on alerts (acknowledged_by) where acknowledged_by is not null;
 create index alerts_resolved on alerts (resolved_at) where resolved_at is not null;
