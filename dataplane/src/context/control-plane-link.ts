@@ -50,10 +50,7 @@ export interface LinkListener {
   onCounterLayout(stage: LayoutStage): void;
   /** The cache was dropped: revocations may have been missed. */
   onReset(): void;
-  /**
-   * Called only for invalidations with `endsSessions`: open streams and WebSockets that they affect must end. `contexts`
-   * are those that were cached.
-   */
+  /** Only with `endsSessions`: open streams and WebSockets must end. `contexts`: those of the cache that it affects. */
   onSessionsEnd(invalidation: Invalidation, contexts: readonly AgentContext[]): void;
   /** The control plane asks whether calls in flight still use these. Called with each heartbeat. */
   onRetiring(former: readonly FormerCredential[]): void;
