@@ -86,6 +86,17 @@ async function waitForDeliveries(): Promise<void> {
 const readOtherTenantRows = async (): Promise<readonly string[]> =>
   findRowsMentioning(await readAllRows(plane().database.sql), otherTenantIds);
 
+/** Rows that are in one list only. Expired ones may go: a sweep deletes them. */
+function findChangedRows(before: readonly string[], after: readonly string[]): readonly string[] {
+  const isGone = (row: string): boolean => !after.includes(row) && !hasExpired(row);
+  return after.filter((row) => !before.includes(row)).concat(before.filter(isGone));
+}
+
+function hasExpired(row: string): boolean {
+  const expiresAt = /"expires_at": "([^"]+)"/.exec(row)?.[1];
+  return expiresAt !== undefined && Date.parse(expiresAt) < Date.now();
+}
+
 /** What of the neighbour a text shows. */
 const findOtherTenantTexts = (text: string): readonly string[] => [
   ...findUuids(text).filter((id) => otherTenantIds.has(id)),
@@ -131,8 +142,7 @@ test('no route shows, counts or changes anything of another tenant', async () =>
       });
       if (answer.status < 300) answers++;
     }
-    const after = await readOtherTenantRows();
-    const changed = after.filter((row) => !before.includes(row)).concat(before.filter((row) => !after.includes(row)));
+    const changed = findChangedRows(before, await readOtherTenantRows());
     expect({ route: `${route.method} ${route.url}`, changed }).toEqual({
       route: `${route.method} ${route.url}`,
       changed: [],
@@ -140,7 +150,7 @@ test('no route shows, counts or changes anything of another tenant', async () =>
   }
   expect(answers).toBeGreaterThan(routes().length * 0.9);
   await waitForDeliveries(); // events of all those calls reach the endpoints that are subscribed to them
-  expect(await readOtherTenantRows()).toEqual(before);
+  expect(findChangedRows(before, await readOtherTenantRows())).toEqual([]);
 });
 
 interface ScopedAgent {
