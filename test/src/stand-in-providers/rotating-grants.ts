@@ -36,6 +36,11 @@ export class RotatingGrants {
     return { path, parameters: { code, state: searchParams.get('state')! } };
   }
 
+  /** Every refresh token that was issued. */
+  get refreshTokens(): readonly string[] {
+    return [...this.#grants.keys()];
+  }
+
   answer(request: TokenRequest) {
     const { parameters } = request;
     const type = parameters.get('grant_type');
