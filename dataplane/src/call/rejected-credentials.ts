@@ -136,7 +136,10 @@ class HeldUnauthorized implements UpstreamResponseHandler {
   onHeaders(status: number, rawHeaders: string[], resume: () => void): void {
     if (status === UNAUTHORIZED && !this.#exchange.hasEnded) {
       this.#head = { rawHeaders, resume };
-      this.#owner.replace(this.#exchange, this.#onDecided);
+      this.#owner.replace(this.#exchange, (isReplaced) => {
+        if (isReplaced) this.#sendAgain();
+        else this.#pass();
+      });
       return;
     }
     if (status >= 200) this.#body = null; // frees the memory
@@ -162,11 +165,6 @@ class HeldUnauthorized implements UpstreamResponseHandler {
     else if (error === null) this.#handler.onComplete();
     else this.#handler.onError(error);
   }
-
-  readonly #onDecided = (isReplaced: boolean): void => {
-    if (isReplaced) this.#sendAgain();
-    else this.#pass();
-  };
 
   #sendAgain(): void {
     this.#isReplaced = true;
