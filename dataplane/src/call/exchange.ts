@@ -35,10 +35,7 @@ export const Phase = {
   ROUTED: 1,
   /** The limits were consumed while the upstream connection stood: `admission.result` is set. */
   ADMITTED: 2,
-  /**
-   * The request is sent, or no connection could be made (no limit was consumed): one usage record follows, and
-   * `upstreamCall` is filled.
-   */
+  /** The request is sent, or no connection was made (no limit is consumed): `upstreamCall` is set, a record follows. */
   FORWARDED: 3,
   /** The upstream's response head was read: `upstreamCall.status`, `response` and `metering.meter` are set. */
   RESPONDING: 4,

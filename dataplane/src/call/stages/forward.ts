@@ -10,8 +10,8 @@ import { buildUpstreamRequest } from '../build-upstream-request.js';
 import type { CallMetering } from '../call-metering-interface.js';
 import type { FailureHandler } from '../failure-handler.js';
 import { DONE, type RoutedStage, WAIT } from '../pipeline.js';
-import type { RejectedCredentials } from '../rejected-credentials.js';
 import { replaceClosedConnection } from '../resend.js';
+import type { RejectedCredentials } from './rejected-credentials.js';
 import { hasExpired } from './wait-for-credential.js';
 
 export function createForwardStage(

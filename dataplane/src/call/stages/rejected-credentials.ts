@@ -4,15 +4,15 @@
  * for each context, and the control plane exchanges once a minute at most.
  */
 import { noop } from '@acg/base/noop';
-import type { Upstream } from '../context/agent-context.js';
-import type { Lookup } from '../context/context-cache.js';
-import type { UpstreamRequest, UpstreamResponseHandler } from '../http1/upstream-request-interface.js';
-import type { Exchange, RoutedExchange } from './exchange.js';
-import type { FailureHandler } from './failure-handler.js';
-import type { Resend } from './resend.js';
-import type { ContextLookup } from './stages/authenticate.js';
-import { recheckAccess } from './stages/recheck-access.js';
-import { hasExpired } from './stages/wait-for-credential.js';
+import type { Upstream } from '../../context/agent-context.js';
+import type { Lookup } from '../../context/context-cache.js';
+import type { UpstreamRequest, UpstreamResponseHandler } from '../../http1/upstream-request-interface.js';
+import type { Exchange, RoutedExchange } from '../exchange.js';
+import type { FailureHandler } from '../failure-handler.js';
+import type { Resend } from '../resend.js';
+import type { ContextLookup } from './authenticate.js';
+import { recheckAccess } from './recheck-access.js';
+import { hasExpired } from './wait-for-credential.js';
 
 const UNAUTHORIZED = 401;
 
