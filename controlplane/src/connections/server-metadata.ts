@@ -62,7 +62,7 @@ export function listServerMetadataUrls(issuer: string): string[] {
 }
 
 /** https, or plain http where the server itself has it, which the egress rules allow for the operator's ranges only. */
-export interface UrlRules {
+interface UrlRules {
   readonly allowsHttp: boolean;
 }
 
