@@ -264,7 +264,7 @@ test.each(Object.entries(STEPS))('kill -9 %s: another control plane refreshes af
   beforeRefresh = null;
   losesAnswer = false;
   const sent = name === 'before the request' ? 0 : 1;
-  // The former credentials serve, and nobody repeats an exchange that may still be under way.
+  // The former credentials serve, and no control plane repeats an exchange that may still be under way.
   await refreshAnother();
   for (const account of accounts)
     expect([account.client, (await account.call()).status]).toEqual([account.client, 200]);
