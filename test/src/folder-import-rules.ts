@@ -405,7 +405,15 @@ const dashboard: FolderRules = {
     'components/layout',
     'format',
   ],
-  'components/credentials': ['api', 'components/buttons', 'components/feedback', 'components/forms', 'resources'],
+  'components/credentials': [
+    'api',
+    'components/buttons',
+    'components/feedback',
+    'components/forms',
+    'components/layout',
+    'format',
+    'resources',
+  ],
   'components/budgets': ['components/buttons', 'components/feedback', 'components/forms', 'format'],
   'components/reports': [
     'components/layout',

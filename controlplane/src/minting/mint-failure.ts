@@ -47,8 +47,9 @@ export const MINT_FAILURES = {
     remedy: 'Grant the scope to the client, or remove it from the account.',
   },
   invalid_client: {
-    cause: 'The token endpoint does not accept the client id or its secret.',
-    remedy: 'Enter the credentials of the account again.',
+    cause: 'The token endpoint does not accept the client id, its secret, or the token of the gateway.',
+    remedy:
+      'Enter the credentials of the account again. Without a secret, compare issuer, subject and audience at the provider with the set-up steps.',
   },
   invalid_grant: {
     cause: 'The grant has expired, or somebody has revoked it.',

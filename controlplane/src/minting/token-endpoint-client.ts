@@ -126,8 +126,11 @@ const ERROR_CODE = /^[a-z][a-z0-9_.-]{1,59}$/i;
 
 function errorCodeOf(answer: Record<string, unknown> | null): string | null {
   const { error } = answer ?? {};
-  if (typeof error === 'string') return ERROR_CODE.test(error) ? error : 'unknown_error';
-  return error === undefined ? null : 'unknown_error';
+  if (error === undefined) return null;
+  // Vendors nest their own error format: Anthropic `type`, OpenAI `code`, Google `status`.
+  const { code, status, type } = typeof error === 'object' && error !== null ? (error as Record<string, unknown>) : {};
+  const isCode = (one: unknown): one is string => typeof one === 'string' && ERROR_CODE.test(one);
+  return [error, code, status, type].find(isCode) ?? 'unknown_error';
 }
 
 /** Entra's numbers (`AADSTS7000215: …`) say more than the code. */

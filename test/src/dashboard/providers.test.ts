@@ -8,14 +8,22 @@ const GOOD = 'key-good-0123456789';
 const BETTER = 'key-better-0123456789';
 const BAD = 'key-bad-0123456789';
 
+/** What the token endpoint of Anthropic answers. */
+let exchange = {
+  status: 200,
+  body: '{"access_token":"sk-ant-oat01-0123456789","token_type":"Bearer","expires_in":3600}',
+};
 /** Accepts every credential except one. */
 const provider = createServer((request, response) => {
+  if (request.url === '/oauth') return void response.writeHead(exchange.status).end(exchange.body);
   response.writeHead(JSON.stringify(request.headers).includes(BAD) ? 401 : 200).end('{"data":[]}');
 });
-const options = { providers: { openai: '' } };
+const options = { providers: { openai: '', anthropic: { baseUrl: '', origins: {}, tokenUrls: { federation: '' } } } };
 beforeAll(async () => {
   await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
-  options.providers.openai = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
+  const origin = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
+  options.providers.openai = origin;
+  options.providers.anthropic = { baseUrl: origin, origins: {}, tokenUrls: { federation: `${origin}/oauth` } };
 });
 const dashboard = useDashboard(options);
 afterAll(() => {
@@ -52,7 +60,7 @@ test('tests, rotates and removes a stored credential without leaking it into the
   await visitor.checkPage('providers-rotate');
   await page.getByLabel('API key').fill(BETTER);
   await page.getByRole('button', { name: 'Test and store' }).click();
-  await page.getByText('Support bot now uses the new credential').waitFor();
+  await page.getByText(/Rotation started/).waitFor();
   expect(await page.getByRole('dialog').count()).toBe(0);
   const kept = await page.evaluate(
     'document.documentElement.outerHTML + JSON.stringify([localStorage, sessionStorage])',
@@ -63,6 +71,45 @@ test('tests, rotates and removes a stored credential without leaking it into the
   await page.getByRole('dialog').getByRole('button', { name: 'Remove account' }).click();
   await page.getByText('No accounts yet').waitFor();
   expect((await call('GET', '/v1/providers/accounts')).body.total).toBe(0);
+});
+
+test('adds an account without a secret by its instructions, and tests each step of the exchange', async () => {
+  const { visitor, call } = await ownerWithAccount();
+  const { page } = visitor;
+  await visitor.goto('/providers');
+  await page.getByRole('button', { name: 'Add account' }).first().click();
+  const dialog = page.getByRole('dialog', { name: 'Add account' });
+  await dialog.getByRole('combobox', { name: 'Agent' }).fill('support');
+  await page.getByRole('option', { name: 'Support bot' }).click();
+  await dialog.getByRole('combobox', { name: 'Provider' }).click();
+  await page.getByRole('option', { name: 'Anthropic' }).click();
+  await dialog.getByLabel('Kind of credential').selectOption('federation');
+  await dialog.getByText(/Audience of the rule: https:\/\/api\.anthropic\.com/).waitFor();
+  await visitor.checkPage('providers-account-new-without-secret');
+  await dialog.getByLabel('Federation rule ID').fill('fdrl_01Abc');
+  await dialog.getByLabel('Organization ID').fill('0199a0f2-7c3d-7e41-9f5a-0123456789ab');
+  await dialog.getByLabel('Service account ID').fill('svac_01Abc');
+  await dialog.getByRole('button', { name: 'Test and add' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await page
+    .getByRole('row', { name: /Support bot.*Anthropic/ })
+    .getByRole('link')
+    .click();
+  await page.getByText(/This account holds no secret/).waitFor();
+  const steps = page.getByRole('list', { name: 'Steps of the test' });
+  await page.getByRole('button', { name: 'Test each step' }).click();
+  await steps.getByText('passed').nth(1).waitFor();
+  await visitor.checkPage('providers-account-without-secret');
+  exchange = { status: 401, body: '{"type":"error","error":{"type":"authentication_error"}}' };
+  await page.getByRole('button', { name: 'Test each step' }).click();
+  await steps.getByText('failed').waitFor();
+  await steps.getByText(/authentication_error/).waitFor();
+  expect(await steps.getByText('passed').count()).toBe(0);
+  await visitor.checkPage('providers-account-without-secret-failed');
+  const { accounts } = (await call('GET', '/v1/providers/accounts')).body;
+  expect(accounts.map(({ providerSlug }: { providerSlug: string }) => providerSlug).sort()).toEqual([
+    ...['anthropic', 'openai'],
+  ]);
 });
 
 test('creates a custom provider with a preview, and asks for new credentials after its host changed', async () => {
@@ -169,7 +216,7 @@ test('stores a shared credential once, assigns it to several agents and rotates 
   await page.getByText('2 agents use the new credential').waitFor();
   await page.getByLabel('API key').fill(BETTER);
   await page.getByRole('button', { name: 'Test and store' }).click();
-  await page.getByText('Team key rotated for 2 agents').waitFor();
+  await page.getByText('Rotation of Team key started').waitFor();
   const kept = await page.evaluate(
     'document.documentElement.outerHTML + JSON.stringify([localStorage, sessionStorage])',
   );

@@ -200,6 +200,11 @@ test.each([
   ],
   ['a wrong secret', { status: 401, body: { error: 'invalid_client' } }, 'invalid_client'],
   ['a revoked grant', { status: 400, body: { error: 'invalid_grant', error_description: SECRET } }, 'invalid_client'],
+  [
+    'an error in the format of the vendor',
+    { status: 401, body: { type: 'error', error: { type: 'authentication_error', message: SECRET } } },
+    'rejected',
+  ],
   ['a server error', { status: 503, body: '', headers: { 'retry-after': '120' } }, 'server_error'],
   ['a rate limit', { status: 429, body: '{}' }, 'rate_limited'],
 ])('%s: 503 with Retry-After, state and event that name the cause, and one attempt', async (_name, answer, reason) => {

@@ -1,4 +1,5 @@
 /** Writes tables as CSV (RFC 4180) and saves them as files. */
+import { saveText } from './save-text.js';
 
 /** Prefixes text that a spreadsheet would run as a formula. Numbers stay numbers. */
 function escapeCell(value: string | number | null): string {
@@ -13,10 +14,4 @@ export type CsvRow = readonly (string | number | null)[];
 export const toCsv = (header: readonly string[], rows: readonly CsvRow[]): string =>
   [header, ...rows].map((row) => `${row.map(escapeCell).join(',')}\r\n`).join('');
 
-/** Saves a text as a file of the browser. A data URL, because the CSP allows no blob. */
-export function saveCsv(name: string, text: string): void {
-  const link = document.createElement('a');
-  link.href = `data:text/csv;charset=utf-8,${encodeURIComponent(text)}`;
-  link.download = name;
-  link.click();
-}
+export const saveCsv = (name: string, text: string): void => saveText(name, 'text/csv', text);

@@ -101,7 +101,7 @@ interface NewAccountInput extends CredentialInput {
 export const useAddAccount = () =>
   useMutation({
     mutationFn: async ({ agentId, allowOpaque = false, ...given }: NewAccountInput) => {
-      const body = await testCredential(given);
+      const body = await testCredential({ ...given, agentId });
       await api.post('/v1/providers/accounts', { body: { agentId, ...body, ...(allowOpaque ? { allowOpaque } : {}) } });
     },
     gcTime: 0,

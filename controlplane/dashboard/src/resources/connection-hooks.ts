@@ -2,6 +2,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { api } from '../api/api-client.js';
 import { invalidateAccounts } from './provider-account-mutations.js';
+import { rotationRefetchInterval } from './rotation-refetch-interval.js';
 
 export interface ConnectTarget {
   readonly kind: 'account' | 'credential';
@@ -14,6 +15,7 @@ export const useAccount = (id: string) =>
     queryKey: ['accounts', 'one', id],
     queryFn: async () => (await api.get('/v1/providers/accounts/{id}', { params: { path: { id } } })).account,
     enabled: id !== '',
+    refetchInterval: ({ state }) => rotationRefetchInterval(state.data),
   });
 
 export type Minted = NonNullable<NonNullable<ReturnType<typeof useAccount>['data']>['minted']>;

@@ -10,6 +10,19 @@ const ACCOUNT_QUERY_KEYS: ReadonlySet<unknown> = new Set(['accounts', 'credentia
 export interface CredentialInput {
   readonly providerSlug: string;
   readonly credentials: Record<string, string>;
+  /** The agent that will use it, where one is known: tokens of the gateway name it. */
+  readonly agentId?: string;
+}
+
+/** How a new credential replaces the current one; empty: at once. */
+export interface RotationOptions {
+  readonly testFirst?: boolean;
+  readonly keepSeconds?: number;
+  readonly compromised?: boolean;
+}
+
+export interface RotationInput extends CredentialInput {
+  readonly options: RotationOptions;
 }
 
 /** Also refetches shared credentials: they count their accounts, and both go out of use together. */
@@ -20,10 +33,12 @@ export const invalidateAccounts = () =>
  * Throws the provider's rejection of the credential; a credential that could not be tested passes. Returns the request
  * body.
  */
-export async function testCredential({ providerSlug, credentials }: CredentialInput) {
+export async function testCredential({ providerSlug, credentials, agentId }: CredentialInput) {
   // The fields differ by provider, so the OpenAPI document does not type them.
   const body = { providerSlug, credentials: credentials as Record<string, never> };
-  const test = await api.post('/v1/providers/accounts/test', { body });
+  const test = await api.post('/v1/providers/accounts/test', {
+    body: agentId === undefined ? body : { ...body, agentId },
+  });
   if (!test.ok && test.status !== null && test.status < SERVER_ERROR) {
     const tried = `${test.call ?? 'The test'} responded with ${test.status}.`;
     const text = test.hint === null ? tried : `${test.hint} ${tried}`;
@@ -43,9 +58,10 @@ export const useTestAccount = () =>
 
 export const useRotateAccount = (id: string) =>
   useMutation({
-    mutationFn: async (given: CredentialInput) => {
+    mutationFn: async ({ options, ...given }: RotationInput) => {
       const { credentials } = await testCredential(given);
-      await api.post('/v1/providers/accounts/{id}/rotate', { params: { path: { id } }, body: { credentials } });
+      const params = { path: { id } };
+      await api.post('/v1/providers/accounts/{id}/rotate', { params, body: { credentials, ...options } });
     },
     gcTime: 0,
     onSuccess: invalidateAccounts,

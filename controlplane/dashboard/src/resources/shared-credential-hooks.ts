@@ -1,7 +1,13 @@
 /** Shared credentials: stored once for many agents' accounts, tested and replaced for all of them. */
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { api } from '../api/api-client.js';
-import { type CredentialInput, invalidateAccounts, testCredential } from './provider-account-mutations.js';
+import {
+  type CredentialInput,
+  invalidateAccounts,
+  type RotationInput,
+  testCredential,
+} from './provider-account-mutations.js';
+import { rotationRefetchInterval } from './rotation-refetch-interval.js';
 
 const fetchSharedCredentials = (query: { limit: number; offset?: number; providerSlug?: string }) =>
   api.get('/v1/credentials', { params: { query } });
@@ -27,6 +33,7 @@ export const useSharedCredential = (id: string) =>
     queryKey: ['credentials', 'one', id],
     queryFn: async () => (await api.get('/v1/credentials/{id}', { params: { path: { id } } })).credential,
     enabled: id !== '',
+    refetchInterval: ({ state }) => rotationRefetchInterval(state.data),
   });
 
 interface NewSharedCredentialInput extends CredentialInput {
@@ -53,9 +60,9 @@ export const useTestSharedCredential = () =>
 
 export const useRotateSharedCredential = (id: string) =>
   useMutation({
-    mutationFn: async (given: CredentialInput) => {
+    mutationFn: async ({ options, ...given }: RotationInput) => {
       const { credentials } = await testCredential(given);
-      await api.post('/v1/credentials/{id}/rotate', { params: { path: { id } }, body: { credentials } });
+      await api.post('/v1/credentials/{id}/rotate', { params: { path: { id } }, body: { credentials, ...options } });
     },
     gcTime: 0,
     onSuccess: invalidateAccounts,

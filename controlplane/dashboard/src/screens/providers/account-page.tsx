@@ -1,5 +1,5 @@
 /** The page of a provider account: its credential, its agent with the tokens that reach it, its usage and calls. */
-import { Anchor, Card, Group, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { Alert, Anchor, Card, Group, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { Link, useLocation, useParams } from 'wouter';
@@ -16,22 +16,36 @@ import { LoadedValue } from '../../components/feedback/loaded-value.js';
 import { MetricTile } from '../../components/feedback/metric-tile.js';
 import { RelativeTime } from '../../components/feedback/relative-time.js';
 import { StatusBadge } from '../../components/feedback/status-badge.js';
+import { TestSteps } from '../../components/feedback/test-steps.js';
 import { showToast } from '../../components/feedback/toast.js';
 import { Trend } from '../../components/feedback/trend.js';
 import { PeriodControl, parsePeriod } from '../../components/forms/period-control.js';
 import { Facts } from '../../components/layout/facts.js';
+import { lazyComponent } from '../../components/layout/lazy-component-no-suspense-delay.js';
 import { PageHeader } from '../../components/layout/page-header.js';
 import { PageLink } from '../../components/layout/page-link.js';
 import { RecentCalls } from '../../components/reports/recent-calls.js';
 import { formatAgentCount, formatCount, formatUsd, formatUsdTick, NO_VALUE } from '../../format/format.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
 import { useAgent, useAgentKeys, useProjects } from '../../resources/agent-account-and-key-hooks.js';
-import { useAccount } from '../../resources/connection-hooks.js';
+import { type ConnectTarget, useAccount } from '../../resources/connection-hooks.js';
 import { useTestAccount } from '../../resources/provider-account-mutations.js';
 import { useSharedCredential } from '../../resources/shared-credential-hooks.js';
 import { RemoveAccountDialog } from './remove-account-dialog.js';
-import { RotateAccountDialog } from './rotate-account-dialog.js';
 import { type Account, useProviderName } from './use-account-list.js';
+
+const AccountSetup = lazyComponent(
+  async () => (await import('../../components/credentials/provider-setup.js')).AccountSetup,
+  null,
+);
+const RotateAccountDialog = lazyComponent(
+  async () => (await import('./rotate-account-dialog.js')).RotateAccountDialog,
+  null,
+);
+const RotationSection = lazyComponent(
+  async () => (await import('../../components/credentials/rotation-section.js')).RotationSection,
+  <Skeleton h={200} />,
+);
 
 export function AccountPage() {
   const { id = '' } = useParams();
@@ -66,6 +80,8 @@ function AccountDetails({ account }: { readonly account: Account }) {
   const [isRotateOpen, setIsRotateOpen] = useState(false);
   const [isRemoveOpen, setIsRemoveOpen] = useState(false);
   const [, navigate] = useLocation();
+  const target: ConnectTarget =
+    credentialId === null ? { kind: 'account', id } : { kind: 'credential', id: credentialId };
   return (
     <>
       <PageHeader
@@ -113,14 +129,27 @@ function AccountDetails({ account }: { readonly account: Account }) {
         ]}
       />
       <Stack gap="xl">
+        {status !== 'active' && (
+          <Alert color="red" variant="light" title="The stored credential is out of use">
+            The provider rejected it, or the settings of the provider changed. Calls are rejected until an admin rotates
+            to a credential that the provider accepts.
+          </Alert>
+        )}
         {account.minted !== null && (
           <Card>
             <MintedCredential
-              target={credentialId === null ? { kind: 'account', id } : { kind: 'credential', id: credentialId }}
+              target={target}
               usedBy={credentialId === null ? agentName : 'every agent that shares the credential'}
               providerSlug={providerSlug}
               minted={account.minted}
             />
+            <AccountSetup agentId={agentId} providerSlug={providerSlug} method={account.minted.method} />
+            <TestAnswer test={test} accountId={id} />
+          </Card>
+        )}
+        {account.rotation !== null && (
+          <Card>
+            <RotationSection target={target} rotation={account.rotation} />
           </Card>
         )}
         <AccountUsage agentId={agentId} providerSlug={providerSlug} />
@@ -140,6 +169,33 @@ function AccountDetails({ account }: { readonly account: Account }) {
         />
       )}
     </>
+  );
+}
+
+interface TestAnswerProps {
+  readonly test: ReturnType<typeof useTestAccount>;
+  readonly accountId: string;
+}
+
+/** Exchanges and calls with the present settings, and shows what each step answered. */
+function TestAnswer({ test, accountId }: TestAnswerProps) {
+  const isHintShown = test.data?.steps.some(({ message }) => message === test.data.hint) ?? false;
+  return (
+    <Stack gap="sm" mt="md" component="section" aria-label="Test">
+      <Group>
+        <RoleGuardedButton
+          requiredRole="admin"
+          variant="default"
+          loading={test.isPending}
+          onClick={() => test.mutate(accountId)}
+        >
+          Test each step
+        </RoleGuardedButton>
+      </Group>
+      {test.error !== null && <ErrorAlert error={test.error} />}
+      {test.data !== undefined && <TestSteps steps={test.data.steps} />}
+      {test.data?.ok === false && test.data.hint !== null && !isHintShown && <Text size="sm">{test.data.hint}</Text>}
+    </Stack>
   );
 }
 

@@ -8,8 +8,14 @@ import { FormDialog } from '../../components/forms/form-dialog.js';
 import { EMPTY_ACCOUNT, ProviderAccountFields } from '../../components/forms/provider-account-fields.js';
 import { ProviderSelect } from '../../components/forms/provider-select.js';
 import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
+import { lazyComponent } from '../../components/layout/lazy-component-no-suspense-delay.js';
 import { useAddAccount, useProviders } from '../../resources/agent-account-and-key-hooks.js';
 import { useAssignSharedCredential, useSharedCredentialsOfProvider } from '../../resources/shared-credential-hooks.js';
+
+const AccountSetup = lazyComponent(
+  async () => (await import('../../components/credentials/provider-setup.js')).AccountSetup,
+  null,
+);
 
 const LABELS = { agentId: 'Agent', agent: 'Agent', providerSlug: 'Provider', credentialId: 'Credential' };
 const OWN_CREDENTIAL = '';
@@ -31,6 +37,7 @@ export function NewAccountDialog({ onClose, onAdded }: NewAccountDialogProps) {
   const provider = providers.data?.find(({ slug }) => slug === providerSlug);
   const error = credentialId === OWN_CREDENTIAL ? addOwn.error : addShared.error;
   const errors = formErrors(error, { ...LABELS, ...credentialFieldLabels(provider) });
+  const { method } = toCredentials(provider, account.credentials);
   const submit = (): void => {
     const { credentials, allowOpaque } = account;
     if (credentialId !== OWN_CREDENTIAL) {
@@ -89,6 +96,9 @@ export function NewAccountDialog({ onClose, onAdded }: NewAccountDialogProps) {
           errors={errors}
           withoutCredentials={credentialId !== OWN_CREDENTIAL}
         />
+      )}
+      {credentialId === OWN_CREDENTIAL && method !== undefined && agentId !== '' && (
+        <AccountSetup agentId={agentId} providerSlug={providerSlug} method={method} />
       )}
       {credentialId !== OWN_CREDENTIAL && (
         <Text size="sm" c="dimmed">

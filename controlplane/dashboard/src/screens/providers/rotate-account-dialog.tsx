@@ -2,7 +2,7 @@
 import { showToast } from '../../components/feedback/toast.js';
 import { useRotateAccount } from '../../resources/provider-account-mutations.js';
 import { useSharedCredential } from '../../resources/shared-credential-hooks.js';
-import { ReplaceCredentialDialog } from './replace-credential-dialog.js';
+import { allowsOverlap, ReplaceCredentialDialog } from './replace-credential-dialog.js';
 import { RotateSharedCredentialDialog } from './rotate-shared-credential-dialog.js';
 import { type Account, useProviderName } from './use-account-list.js';
 
@@ -23,12 +23,18 @@ function RotateOwnCredentialDialog({ account, onClose }: RotateAccountDialogProp
   return (
     <ReplaceCredentialDialog
       title={`New credential at ${nameOf(providerSlug)}`}
-      text={`${agentName} keeps its gateway token. The previous credential is deleted from the gateway. Revoke it at the provider, too.`}
+      text={`${agentName} keeps its gateway token.`}
       providerSlug={providerSlug}
+      agentId={account.agentId}
+      allowsOverlap={allowsOverlap(account)}
       replace={useRotateAccount(id)}
       onClose={onClose}
-      onReplaced={() => {
-        showToast(`${agentName} now uses the new credential`);
+      onReplaced={({ testFirst }) => {
+        showToast(
+          testFirst
+            ? `Rotation started. The page of the account shows its state.`
+            : `${agentName} now uses the new credential`,
+        );
         onClose();
       }}
     />

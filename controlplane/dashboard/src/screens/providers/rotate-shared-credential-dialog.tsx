@@ -3,7 +3,7 @@
 import { showToast } from '../../components/feedback/toast.js';
 import { formatAgentCount } from '../../format/format.js';
 import { type SharedCredential, useRotateSharedCredential } from '../../resources/shared-credential-hooks.js';
-import { ReplaceCredentialDialog } from './replace-credential-dialog.js';
+import { allowsOverlap, ReplaceCredentialDialog } from './replace-credential-dialog.js';
 
 interface RotateSharedCredentialDialogProps {
   readonly credential: SharedCredential;
@@ -17,14 +17,19 @@ export function RotateSharedCredentialDialog({ credential, onClose }: RotateShar
       title={`Rotate ${name}`}
       text={
         accounts === 0
-          ? 'No agent uses it yet. The previous credential is deleted from the gateway. Revoke it at the provider, too.'
-          : `${formatAgentCount(accounts)} ${accounts === 1 ? 'uses' : 'use'} the new credential as soon as it is stored. The previous one is deleted from the gateway. Revoke it at the provider, too.`
+          ? 'No agent uses it yet.'
+          : `${formatAgentCount(accounts)} ${accounts === 1 ? 'uses' : 'use'} the new credential, all from the same moment on.`
       }
       providerSlug={providerSlug}
+      allowsOverlap={allowsOverlap(credential)}
       replace={useRotateSharedCredential(id)}
       onClose={onClose}
-      onReplaced={() => {
-        showToast(`${name} rotated for ${formatAgentCount(accounts)}`);
+      onReplaced={({ testFirst }) => {
+        showToast(
+          testFirst
+            ? `Rotation of ${name} started. Its page shows the state.`
+            : `${name} rotated for ${formatAgentCount(accounts)}`,
+        );
         onClose();
       }}
     />

@@ -23,6 +23,11 @@ const MintedCredential = lazyComponent(
   <Skeleton h={200} />,
 );
 
+const RotationSection = lazyComponent(
+  async () => (await import('../../components/credentials/rotation-section.js')).RotationSection,
+  <Skeleton h={200} />,
+);
+
 const PAGE_SIZE = 20;
 const LABELS = { agent: 'Agent', agentId: 'Agent', credentialId: 'Agent' };
 
@@ -54,6 +59,9 @@ export function SharedCredentialDrawer({ id, onClose }: SharedCredentialDrawerPr
               providerSlug={credential.providerSlug}
               minted={credential.minted}
             />
+          )}
+          {credential.rotation !== null && (
+            <RotationSection target={{ kind: 'credential', id: credential.id }} rotation={credential.rotation} />
           )}
           <ShareWithAgentForm credential={credential} />
           <AgentsUsingCredential credential={credential} />
