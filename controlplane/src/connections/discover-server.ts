@@ -17,6 +17,8 @@ import {
   type ServerMetadata,
 } from './server-metadata.js';
 
+/** No further request begins after this time, because servers could keep one of a few slots for each of their addresses. */
+const DISCOVERY_MS_MAX = 30_000;
 const USER_AGENT = 'agent-credential-gateway';
 const PROBE = {
   method: 'POST' as const,
@@ -57,7 +59,9 @@ export interface FoundServer {
 export async function discoverServer(client: TokenEndpointClient, address: ServerAddress): Promise<FoundServer> {
   const { origin, protocol } = new URL(address.url);
   const rules = { allowsHttp: protocol === 'http:' };
+  const untilMs = performance.now() + DISCOVERY_MS_MAX;
   const fetchMetadata = (url: string) => {
+    if (performance.now() > untilMs) throw new DiscoveryFailure('the servers took longer than 30 seconds together');
     const tenantGiven = address.tenantGiven || new URL(url).origin !== origin;
     return fetchObject(client, address.orgId, { url, tenantGiven });
   };

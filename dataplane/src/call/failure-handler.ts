@@ -8,6 +8,7 @@
  * A rejection is not an error: see `rejections.ts`.
  */
 import type { Logger } from '@acg/base/log';
+import { toMcpFailure } from '../rejection/mcp-rejections.js';
 import { REJECTIONS, type Rejection } from '../rejection/rejections.js';
 import {
   classifyFailure,
@@ -65,8 +66,10 @@ export class FailureHandler {
       ? 'client_aborted'
       : classifyFailure(error, exchange.upstreamCall.requestSent);
     exchange.upstreamCall.failedLocally = isLocalError(error);
-    if (exchange.upstreamCall.onResendRejected === null) this.settleAndRespond(exchange, rejection);
-    else exchange.reject(rejection);
+    const waiting = exchange.admission.mcp?.message;
+    const answer = waiting?.kind === 'request' ? toMcpFailure(rejection, waiting.idText) : rejection;
+    if (exchange.upstreamCall.onResendRejected === null) this.settleAndRespond(exchange, answer);
+    else exchange.reject(answer);
   }
 
   /** No connection could be made: booked all the same, because it counts for the circuit. It consumed no limit. */

@@ -286,6 +286,36 @@ test('mcp answers: a cut stream, another id and a missing answer become errors w
   expect(gateway.records.map(({ error }) => error)).toEqual(['', '', 'upstream_cut', 'upstream_cut']);
 });
 
+test('mcp answers: a server that never answers, or never ends its answer, becomes an error with the id', async () => {
+  await gateway.stop();
+  const context = createContext([]);
+  gateway = await ProxyFixture.start(context, OPTIONS, null, { headersTimeoutMs: 300, bodyTimeoutMs: 300 });
+  allow(null);
+  const failure = { jsonrpc: '2.0', id: 9, error: { code: -32603 } };
+  answer = (_request, res) => openStreams.push(res);
+  const silent = await post(callTool('a', 9));
+  expect([silent.status, await silent.json()]).toEqual([
+    504,
+    expect.objectContaining({ id: 9, error: expect.objectContaining(failure.error) }),
+  ]);
+  for (const type of ['application/json', 'text/event-stream']) {
+    answer = (_request, res) =>
+      res.writeHead(200, { 'content-type': type }).write(type.endsWith('json') ? '{' : ': wait\n\n');
+    const text = await (await post(callTool('a', 9))).text();
+    expect(JSON.parse(text.slice(text.lastIndexOf('{"jsonrpc"')))).toMatchObject(failure);
+  }
+  await waitUntil(() => gateway.records.length === 3);
+  expect(gateway.records.map(({ error }) => error)).toEqual(['timeout', 'timeout', 'timeout']);
+  // The server is away.
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+  const away = await post(callTool('a', 9));
+  expect([away.status, await away.json()]).toEqual([
+    502,
+    expect.objectContaining({ id: 9, error: expect.objectContaining(failure.error) }),
+  ]);
+});
+
 test('mcp answers: a stream that the client can resume ends as the server ended it', async () => {
   answer = (_request, res) => respond(res, 'id: 4\ndata:\n\n', { 'content-type': 'text/event-stream' });
   expect(await (await post(callTool('a'))).text()).toBe('id: 4\ndata:\n\n');

@@ -86,6 +86,12 @@ export const MCP_METHOD_REJECTED = createMcpRejection(
   ['allow', 'GET, POST, DELETE', ...NO_RETRY_HEADERS],
 );
 
+/** The server is away or does not answer: the same status and reason, with the id of the request that waits. */
+export const toMcpFailure = (rejection: Rejection, idText: string | null): Rejection => ({
+  ...rejection,
+  body: formatJsonRpcError(INTERNAL_ERROR, rejection.message, idText),
+});
+
 /** The answer of the server cannot be passed on. */
 export const formatUnusableAnswerError = (why: string, idText: string | null): string =>
   formatJsonRpcError(INTERNAL_ERROR, `The MCP server's answer cannot be used: ${why}`, idText);
