@@ -130,7 +130,7 @@ const controlplane: FolderRules = {
   'billing/apis': ['billing/report'],
   http: ['db', 'domain'],
   'providers/catalogue': ['domain', 'http'],
-  audit: ['db', 'domain', 'http'],
+  audit: ['db', 'domain', 'events', 'http'],
   budgets: ['db', 'domain', 'http', 'limits'],
   dashboard: ['http'],
   events: ['db', 'http'],

@@ -83,6 +83,11 @@ async function erase(tx: Tx, email: string, erasedBy: string): Promise<Erasure> 
     tx`update audit_entries set actor_email = ${ERASED}, ip = ''
         where actor_email = ${email} or actor_user_id = ${userId}`,
   );
+  // Audit entries on their way to webhooks: the trail above keeps what stays of them.
+  const sent = tx`select id from events where event = 'audit.entry'
+    and (data ->> 'actorUserId' = ${userId} or data ->> 'actorEmail' = ${email} or strpos(lower(data::text), ${email}) > 0)`;
+  await count('deliveries of audit entries', tx`delete from webhook_deliveries where event_id in (${sent})`);
+  await count('events of audit entries', tx`delete from events where id in (${sent})`);
   // An address in changes or as a target: of invitations, members and failed logins.
   const quoted = JSON.stringify(email).slice(1, -1);
   await count(
