@@ -59,12 +59,30 @@ test('explains each rejection and links to its fix', async () => {
   // No reload: the rows appear by themselves.
   await page.getByRole('row', { name: /rpm 1 More requests per minute than the limit/ }).waitFor();
   await page.getByRole('row', { name: /not_assigned 1 The provider is not assigned/ }).waitFor();
-  const last = page.getByRole('table', { name: 'Last rejected calls' });
-  await last
-    .getByRole('row', { name: /Busy bot openai POST \/v1\/chat\/completions .*429 rpm key 127\.0\.0\.1/ })
-    .waitFor();
-  await last.getByRole('row', { name: /Lost bot .*403 not_assigned/ }).waitFor();
   await visitor.gotoAndCheck('/refusals?period=24h', 'refusals');
+
+  // Forwarded and rejected calls are in one list.
+  await page.getByRole('link', { name: 'Calls', exact: true }).click();
+  const rejected = page.getByRole('row', { name: /Busy bot OpenAI POST \/v1\/chat\/completions Rejected 429 rpm/ });
+  const forwarded = page.getByRole('row', { name: /Busy bot OpenAI POST \/v1\/chat\/completions 200/ });
+  await rejected.waitFor();
+  await forwarded.waitFor();
+  await page.getByLabel('Calls', { exact: true }).selectOption('Rejected by the gateway');
+  await forwarded.waitFor({ state: 'detached' });
+  await page.getByRole('row', { name: /Lost bot .*Rejected 403 not_assigned/ }).waitFor();
+  await rejected.getByRole('link').first().click();
+  const drawer = page.getByRole('dialog', { name: 'Call' });
+  await drawer.getByText('More requests per minute than the limit').waitFor();
+  await drawer.getByText('127.0.0.1').waitFor();
+  await visitor.checkPage('rejected-call');
+  // The address alone opens the same call: it is no forwarded one, so its record does not exist.
+  visitor.expectHttpError(404, /\/usage\/logs\//);
+  await page.reload();
+  await drawer.getByRole('button', { name: 'Only this reason' }).click();
+  await page.getByRole('row', { name: /not_assigned/ }).waitFor({ state: 'detached' });
+  await rejected.waitFor();
+  await visitor.checkPage('calls-rejected');
+  await visitor.goto('/refusals?period=24h');
 
   await page.getByRole('button', { name: 'Busy bot' }).click();
   expect(page.url()).toContain(`agent=${busy.id}`);

@@ -9,11 +9,12 @@ import { type Outage, useOutage, useSlowSince } from '../api/api-reachability.js
 import { ME_QUERY_KEY, queryClient } from '../api/query-client.js';
 import { useConfig, useMe } from '../api/session.js';
 import { formatTime } from '../format/format.js';
+import { timeZoneUnit } from '../format/time-zone.js';
 
 const RECONNECT_MS = 3_000;
 const VERSION_CHECK_MS = 300_000;
 
-const formatClock = (ms: number): string => formatTime(new Date(ms).toISOString());
+const formatClock = (ms: number): string => `${formatTime(new Date(ms).toISOString())} ${timeZoneUnit(ms)}`;
 
 const CAUSES: Readonly<Record<Outage['cause'], readonly [title: string, text: string]>> = {
   offline: ['This computer is offline', 'The data shown may be out of date.'],

@@ -3,7 +3,8 @@ import { Box, useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import { bucketStartMs, formatBucket } from '../../format/format.js';
+import { bucketStartMs, bucketUnit, formatBucket } from '../../format/format.js';
+import { chosenTimeZone } from '../../format/time-zone.js';
 import { type ChartProps, colorOf } from './chart-props-and-colors.js';
 
 /** Colours of axes and grid; the library's default is black in both themes. */
@@ -57,7 +58,10 @@ export function ChartCanvas({
         padding: [8, interval === 'hour' ? LABEL_ROOM : null, null, null],
         legend: { show: false },
         cursor: { y: false, drag: { x: false, y: false } },
-        tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'UTC'),
+        // Ticks lie at full hours and midnights of the zone of the labels.
+        ...(interval === 'hour' && chosenTimeZone() === undefined
+          ? {}
+          : { tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'UTC') }),
         // Half a bucket of space at each end, so that the outer bars are complete and lines keep clear of the axis.
         scales: {
           x: { range: (_plot, min, max) => [min - halfBucketSeconds, max + halfBucketSeconds] },
@@ -135,7 +139,9 @@ export function ChartCanvas({
               : { left: hovered.left + TOOLTIP_GAP }
           }
         >
-          <strong>{formatBucket(bucketStartMs(bucket), interval)}</strong>
+          <strong>
+            {formatBucket(bucketStartMs(bucket), interval)} {bucketUnit(interval, bucketStartMs(bucket))}
+          </strong>
           {kind === 'bars' && series.length > 1 && (
             <span>Total: {format(series.reduce((sum, { values }) => sum + (values[hovered.index] ?? 0), 0))}</span>
           )}

@@ -1,7 +1,7 @@
 /** A chart over time with a title, a legend, and the same figures as a table. */
 import { Box, Button, Card, Group, ScrollArea, Skeleton, Table, Text, Title } from '@mantine/core';
 import { useState } from 'react';
-import { bucketStartMs, formatBucket } from '../../format/format.js';
+import { bucketStartMs, bucketUnit, formatBucket } from '../../format/format.js';
 import { EmptyState } from '../feedback/empty-state.js';
 import { staleProps } from '../feedback/stale-props.js';
 import { lazyComponent } from '../layout/lazy-component-no-suspense-delay.js';
@@ -16,6 +16,7 @@ const Canvas = lazyComponent(
 export function TimeSeriesChart(props: ChartProps) {
   const { title, buckets, interval, series, format, stale = false, height = CHART_HEIGHT } = props;
   const [asTable, setAsTable] = useState(false);
+  const unit = bucketUnit(interval, bucketStartMs(buckets.at(-1) ?? ''));
   const empty = series.every(({ values }) => values.every((value) => value === 0));
   return (
     <Card component="section" aria-label={title} {...staleProps(stale)}>
@@ -42,7 +43,9 @@ export function TimeSeriesChart(props: ChartProps) {
           <Table className="acg-table acg-tabular-numbers" verticalSpacing="xs">
             <Table.Thead>
               <Table.Tr>
-                <Table.Th>{interval === 'day' ? 'Day (UTC)' : 'Hour (UTC)'}</Table.Th>
+                <Table.Th>
+                  {interval === 'day' ? 'Day' : 'Hour'} ({unit})
+                </Table.Th>
                 {series.map(({ label }) => (
                   <Table.Th key={label} ta="right">
                     {label}
@@ -77,7 +80,7 @@ export function TimeSeriesChart(props: ChartProps) {
                 </Group>
               ))}
             <Text size="xs" c="dimmed">
-              {interval === 'day' ? 'Days are UTC.' : 'Hours are UTC.'}
+              {interval === 'day' ? 'Days' : 'Hours'} are {unit}.
             </Text>
           </Group>
         </>
