@@ -4613,13 +4613,13 @@ export interface components {
         AttentionReply: {
             attention: {
                 /** @enum {string} */
-                kind: "sensitive_call" | "circuit_open" | "budget" | "reconnect_needed" | "needs_credentials" | "webhook_failing" | "key_expiring" | "key_unused" | "no_budget";
+                kind: "sensitive_call" | "circuit_open" | "alert_open" | "budget" | "reconnect_needed" | "needs_credentials" | "webhook_failing" | "key_expiring" | "key_unused" | "no_budget";
                 total: number;
                 /** @description The five most urgent items. */
                 things: {
-                    /** @description Id of the agent, account, shared credential, endpoint or key; for a provider its slug. */
+                    /** @description Id of the agent, alert, account, shared credential, endpoint or key; for a provider its slug. */
                     id: string;
-                    /** @description The name; for an endpoint its URL. */
+                    /** @description The name; for an endpoint its URL, for an alert its rule. */
                     name: string;
                     /** @description The agent to which the item belongs; null if it does not belong to one agent. */
                     agentId: string | null;
@@ -4645,6 +4645,8 @@ export interface components {
                     call: string | null;
                     /** @description Number of recorded sensitive calls with this key within seven days. */
                     calls: number | null;
+                    /** @description What an alert measures. */
+                    metric: ("error_rate" | "latency" | "spend") | null;
                     /** @description Network from which the last of them came. */
                     clientNetwork: string | null;
                 }[];
@@ -5851,6 +5853,13 @@ export interface components {
                 /** @enum {string} */
                 status: "operational" | "degraded" | "outage";
             }[];
+            /** @description Limits and soft budgets are not checked on data planes without their counter store. Null: no outage. */
+            counterStoreOutage: {
+                /** Format: date-time */
+                since: string;
+                /** @description Number of data planes that cannot reach their counter store. */
+                dataPlanes: number;
+            } | null;
             /** Format: date-time */
             lastUpdated: string;
         };

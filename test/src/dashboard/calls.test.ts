@@ -128,7 +128,7 @@ test('shows every filter as a chip that removes it, keeps times as instants, and
 
   await page.getByRole('button', { name: 'Pause' }).click();
   await page.getByRole('region', { name: 'Calls over time' }).waitFor();
-  await page.getByLabel('From', { exact: true }).fill('2026-01-02T03:04');
+  await page.getByLabel(/^From/).fill('2026-01-02T03:04');
   await expect.poll(() => new URL(page.url()).searchParams.get('from')).toMatch(/^2026-01-0\dT\d\d:04:00\.000Z$/);
   // A link shows the same calls in every time zone.
   await visitor.goto(`/calls?live=off&agent=${agentId}&from=2026-01-02T03:04:00.000Z`);

@@ -119,7 +119,9 @@ class BrowserUser {
         expect(await this.#findAccessibilityViolations(rules), `${name}, ${colorScheme}, ${width}`).toEqual([]);
         checked = markup;
         expect(await this.#measureOverflowPx(), `${name} is wider than ${width}`).toBeLessThanOrEqual(0);
-        expect(await this.#findTallCards(), `${name}, ${width}: items of lists above ${CARD_HEIGHT_MAX} px`).toEqual([]);
+        expect(await this.#findTallCards(), `${name}, ${width}: items of lists above ${CARD_HEIGHT_MAX} px`).toEqual(
+          [],
+        );
         expect(
           await this.#findTruncatedText(),
           `${name}, ${width}: figures and labels of buttons that are cut`,

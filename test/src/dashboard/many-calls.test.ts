@@ -88,7 +88,7 @@ test('shows the newest of 7,000 calls, pages to the oldest, and filters the rest
   await visitor.checkPage('calls-many-last');
 
   await visitor.goto('/calls?live=off');
-  await page.getByLabel('Status').selectOption('5xx');
+  await page.getByLabel('Status', { exact: true }).selectOption('5xx');
   for (let older = 0; older < 2; older++) {
     await expect.poll(() => rows.count()).toBe(PAGE_ROWS + 1);
     const first = await rows.nth(1).innerText();
@@ -98,7 +98,7 @@ test('shows the newest of 7,000 calls, pages to the oldest, and filters the rest
   // 140 calls failed; the third page is the last.
   await expect.poll(() => rows.count()).toBe(CALLS / FAILS_EVERY - 2 * PAGE_ROWS + 1);
   expect(await pages.getByRole('button', { name: 'Older' }).isDisabled()).toBe(true);
-  await page.getByLabel('Status').selectOption('');
+  await page.getByLabel('Status', { exact: true }).selectOption('');
   await page.getByLabel('Search', { exact: true }).fill('the/very/first');
   await expect.poll(() => rows.count()).toBe(2);
 });

@@ -67,7 +67,7 @@ test('explains each rejection and links to its fix', async () => {
   const forwarded = page.getByRole('row', { name: /Busy bot OpenAI POST \/v1\/chat\/completions 200/ });
   await rejected.waitFor();
   await forwarded.waitFor();
-  await page.getByLabel('Calls', { exact: true }).selectOption('Rejected by the gateway');
+  await page.getByLabel('Outcome', { exact: true }).selectOption('Rejected by the gateway');
   await forwarded.waitFor({ state: 'detached' });
   await page.getByRole('row', { name: /Lost bot .*Rejected 403 not_assigned/ }).waitFor();
   await rejected.getByRole('link').first().click();
@@ -136,7 +136,7 @@ test('reports usage by provider and model, below a cent, for custom days and as 
   ]);
   const requests = async () => (await call('GET', '/v1/usage/summary?period=7d')).body.requests;
   await expect.poll(requests).toBe(3);
-  // Reports use UTC in every time zone of the browser.
+  // Hours are in the zone of the browser, or in UTC where the user chose it; days are UTC days.
   const devtools = await visitor.context.newCDPSession(page);
   await devtools.send('Emulation.setTimezoneOverride', { timezoneId: 'Pacific/Auckland' });
   await visitor.gotoAndCheck('/usage', 'usage');
@@ -145,11 +145,38 @@ test('reports usage by provider and model, below a cent, for custom days and as 
   expect(costUsd).toBeLessThan(0.01);
   const spend = (await page.getByRole('region', { name: 'Spend', exact: true }).textContent())!;
   expect(spend).toMatch(/\$0\.00\d*[1-9]|< \$0\.0001/);
-  await page.getByRole('button', { name: 'Show as table' }).click();
+  const chart = page.getByRole('region', { name: 'Spend by provider', exact: true });
+  await chart.getByRole('button', { name: 'Show as table' }).click();
   const { timeseries } = (await call('GET', '/v1/usage/timeseries?period=7d')).body;
-  const hour = /(\d\d:\d\d):\d\d$/.exec(timeseries.at(-1).bucket)![1]!;
+  const bucket: string = timeseries.at(-1).bucket;
+  const hourIn = (timeZone: string): string =>
+    new Date(`${bucket.replace(' ', 'T')}Z`).toLocaleTimeString('en-GB', {
+      timeZone,
+      hour: '2-digit',
+      minute: '2-digit',
+    });
   const last = page.getByRole('region', { name: 'Spend by provider, figures' }).getByRole('row').last();
-  expect(await last.textContent()).toContain(hour);
+  expect(await last.textContent()).toContain(hourIn('Pacific/Auckland'));
+  await chart.getByRole('columnheader', { name: /^Hour \(GMT\+1[23]\)$/ }).waitFor();
+  await page.getByRole('button', { name: 'Account and organization' }).click();
+  await visitor.checkPage('menu-of-times');
+  await page.getByRole('menuitem', { name: 'UTC', exact: true }).click();
+  await chart.getByRole('button', { name: 'Show as table' }).click();
+  await chart.getByRole('columnheader', { name: 'Hour (UTC)' }).waitFor();
+  expect(await last.textContent()).toContain(hourIn('UTC'));
+  // The choice holds on every screen and after a reload, and the address keeps instants.
+  await visitor.goto('/calls?live=off&from=2026-01-02T03:04:00.000Z');
+  await page.getByRole('columnheader', { name: 'Time (UTC)' }).waitFor();
+  expect(await page.getByLabel('From (UTC)').inputValue()).toBe('2026-01-02T03:04');
+  await page.getByText('From 2 Jan 2026, 03:04:00 UTC').waitFor();
+  await page.getByRole('button', { name: 'Account and organization' }).click();
+  await page.getByRole('menuitem', { name: 'Local time (Pacific/Auckland)' }).click();
+  await page.getByRole('columnheader', { name: 'Time (GMT+13)' }).waitFor();
+  expect(await page.getByLabel('From (GMT+13)').inputValue()).toBe('2026-01-02T16:04');
+  expect(page.url()).toContain('from=2026-01-02T03:04:00.000Z');
+  await page.getByLabel('From (GMT+13)').fill('2026-01-02T17:04');
+  await expect.poll(() => new URL(page.url()).searchParams.get('from')).toBe('2026-01-02T04:04:00.000Z');
+  await visitor.goto('/usage');
 
   await page.getByLabel('Group by', { exact: true }).selectOption('model');
   await page.getByRole('link', { name: /^gpt-5-mini/ }).waitFor();
@@ -235,4 +262,25 @@ test('closes a month: by project and model with total, share, change and order, 
   expect(lines[2]).toMatch(/^Total,/);
   const spends = lines.map((line) => Number(line.split(',')[4]));
   expect(spends[0]! + spends[1]!).toBeCloseTo(spends[2]!, 6);
+
+  // The budgets of the month and of a day are lines in the charts of the agent.
+  const rowOf = (window: string, cents: number) => ({ window, cents, models: [], mode: 'soft' });
+  const body = { budgets: [rowOf('month', 5_000), rowOf('day', 300)] };
+  expect((await call('PATCH', `/v1/agents/${support.id}`, body)).status).toBe(200);
+  await visitor.goto(`/agents/${support.id}`);
+  for (const [chart, figures] of [
+    ['Spend', ['Day (UTC)', 'Spend', 'Budget per day', '$3.00']],
+    ['Spend this month', ['Day (UTC)', 'Spend', 'Budget', '$50.00']],
+  ] as const) {
+    const region = page.getByRole('region', { name: chart, exact: true });
+    await region.getByRole('img').waitFor();
+    await region.getByRole('button', { name: 'Show as table' }).click();
+    expect(await region.getByRole('columnheader').allTextContents()).toEqual(figures.slice(0, -1));
+    await region
+      .getByRole('cell', { name: figures.at(-1)!, exact: true })
+      .first()
+      .waitFor();
+    await region.getByRole('button', { name: 'Show as chart' }).click();
+  }
+  await visitor.checkPage('agent-budget-lines');
 });

@@ -23,6 +23,7 @@ const LABEL_ROOM = 44;
 const BUCKET_SECONDS = { hour: 3_600, day: 86_400 } as const;
 const BAR_WIDTH_RATIO = 0.7;
 const BAR_WIDTH_MAX = 48;
+const NO_LINES: NonNullable<ChartProps['lines']> = [];
 const INTEGER_STEPS = [1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9].flatMap((step) => [step, 2 * step, 5 * step]);
 
 export function ChartCanvas({
@@ -30,6 +31,7 @@ export function ChartCanvas({
   buckets,
   interval,
   series,
+  lines = NO_LINES,
   format,
   axis: formatTick = format,
   kind = 'bars',
@@ -92,6 +94,7 @@ export function ChartCanvas({
         series: [
           {},
           ...plottedValues.map((_, i) => seriesStyle(colorOf(series, series.length - 1 - i), kind, buckets.length)),
+          ...lines.map(({ color }) => ({ stroke: color, width: 2, dash: [6, 4], points: { show: false } })),
         ],
         hooks: {
           setCursor: [
@@ -106,6 +109,7 @@ export function ChartCanvas({
       [
         buckets.map((bucket) => bucketStartMs(bucket) / 1_000),
         ...[...plottedValues].reverse().map((values) => [...values]),
+        ...lines.map(({ values }) => [...values]),
       ],
       element,
     );
@@ -115,7 +119,7 @@ export function ChartCanvas({
       observer.disconnect();
       plot.destroy();
     };
-  }, [buckets, height, interval, kind, scheme, series, formatTick]);
+  }, [buckets, height, interval, kind, lines, scheme, series, formatTick]);
   const bucket = hovered === null ? undefined : buckets[hovered.index];
   const width = container.current?.clientWidth ?? 0;
   return (
@@ -155,6 +159,17 @@ export function ChartCanvas({
                 {label}: {format(value)}
               </span>
             ))}
+          {lines.map(({ label, values, color }) => {
+            const value = values[hovered.index] ?? null;
+            return (
+              value !== null && (
+                <span key={label}>
+                  <Box component="span" display="inline-block" w={8} h={2} mr={6} mb={3} bg={color} />
+                  {label}: {format(value)}
+                </span>
+              )
+            );
+          })}
         </figcaption>
       )}
     </figure>

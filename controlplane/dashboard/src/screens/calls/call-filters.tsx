@@ -107,7 +107,7 @@ export function CallFilterBar({ values, onChange }: CallFilterBarProps) {
       />
       {mayListRejected && (
         <NativeSelect
-          label="Calls"
+          label="Outcome"
           w={190}
           data={STATES}
           value={values.state}

@@ -25,7 +25,7 @@ export interface AttentionMessage {
     /** Added to the button's accessible name, to tell equal buttons apart. */
     readonly about?: string;
     /** It leads to a change, which viewers may not make: they get "View". */
-    readonly isChange?: true;
+    readonly isChange?: boolean;
   };
   /** What solves it at once. */
   readonly action?: ReactNode;
