@@ -120,8 +120,9 @@ function RowCard<Row>({ row, columns, href, selection }: RowCardProps<Row>) {
       ) : (
         <div className="acg-card-summary">
           {summary.map(({ header, content, numeric }) => (
-            <div key={header} className={numeric === true ? 'acg-card-line acg-tabular-numbers' : 'acg-card-line'}>
-              <span className="acg-label">{header}</span> {content}
+            <div key={header} className="acg-card-value">
+              <span className="acg-label">{header}</span>
+              <div className={numeric === true ? 'acg-card-line acg-tabular-numbers' : 'acg-card-line'}>{content}</div>
             </div>
           ))}
         </div>

@@ -49,6 +49,7 @@ export function DataTable<Data, Row>(props: DataTableProps<Data, Row>) {
   const paging = props.paging?.(data);
   const cursorPaging = props.cursorPaging?.(data);
   const columns = props.columns.filter((column) => view.isShown(column, wide));
+  const isBeyondLastPage = list.length === 0 && paging !== undefined && paging.total > 0;
   const isCompact = view.isCompact && !narrow;
   return (
     <Stack gap="sm" {...focusStays}>
@@ -60,7 +61,17 @@ export function DataTable<Data, Row>(props: DataTableProps<Data, Row>) {
         aria-busy={query.isFetching}
         {...staleProps(query.isPlaceholderData)}
       >
-        {list.length === 0 && filtered && (
+        {isBeyondLastPage && (
+          <EmptyState
+            title="This page has no rows"
+            action={
+              <Button size="xs" variant="default" onClick={() => paging.onPage(1)}>
+                First page
+              </Button>
+            }
+          />
+        )}
+        {list.length === 0 && !isBeyondLastPage && filtered && (
           <EmptyState
             title={props.nothingMatches ?? 'Nothing matches these filters'}
             action={
@@ -72,7 +83,7 @@ export function DataTable<Data, Row>(props: DataTableProps<Data, Row>) {
             }
           />
         )}
-        {list.length === 0 && !filtered && empty}
+        {list.length === 0 && !isBeyondLastPage && !filtered && empty}
         {list.length > 0 &&
           (narrow ? (
             <CardsView
