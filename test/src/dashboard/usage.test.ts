@@ -267,7 +267,7 @@ test('closes a month: by project and model with total, share, change and order, 
   const rowOf = (window: string, cents: number) => ({ window, cents, models: [], mode: 'soft' });
   const body = { budgets: [rowOf('month', 5_000), rowOf('day', 300)] };
   expect((await call('PATCH', `/v1/agents/${support.id}`, body)).status).toBe(200);
-  await visitor.goto(`/agents/${support.id}`);
+  await visitor.gotoAndCheck(`/agents/${support.id}`, 'agent-budget-lines');
   for (const [chart, figures] of [
     ['Spend', ['Day (UTC)', 'Spend', 'Budget per day', '$3.00']],
     ['Spend this month', ['Day (UTC)', 'Spend', 'Budget', '$50.00']],
@@ -282,5 +282,4 @@ test('closes a month: by project and model with total, share, change and order, 
       .waitFor();
     await region.getByRole('button', { name: 'Show as chart' }).click();
   }
-  await visitor.checkPage('agent-budget-lines');
 });
