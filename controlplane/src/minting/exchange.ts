@@ -39,6 +39,7 @@ export async function exchangeCredentials(
     accept: 'application/json',
     'content-type': isJson ? 'application/json' : 'application/x-www-form-urlencoded;charset=UTF-8',
     'user-agent': 'agent-credential-gateway',
+    ...token.headers,
   });
   // The assertion authenticates by itself (RFC 7523 §2.1).
   if (method.kind !== 'jwt_bearer' && gatewayToken === null)

@@ -63,8 +63,10 @@ export function applyCredential(
   origin: string,
   path: string,
 ): string {
-  const { header, basic, query, sigv4, extraHeaders, extraQuery } = injection;
+  const { header, basic, query, sigv4, extraHeaders, extraQuery, appendHeaders } = injection;
   for (const { name, value } of extraHeaders ?? []) headers[name!] = value!;
+  for (const { name, value } of appendHeaders ?? [])
+    headers[name!] = headers[name!] === undefined ? value! : `${headers[name!]},${value!}`;
   const params = (extraQuery ?? []).map(({ name, value }) => encodeQueryPair(name!, value!));
   if (query) params.push(encodeQueryPair(query.name!, query.secret!));
   if (header) headers[header.name!] = `${header.prefix ?? ''}${header.secret!}`;

@@ -7,7 +7,7 @@ import type { UpstreamRequest } from '../http1/upstream-request-interface.js';
 import { AwsChunkedDecoder } from '../s3/aws-chunked-decoder.js';
 import type { ObjectRequest } from '../s3/plan-object-request.js';
 import { findStatedBodyHash, removeSigningHeaders, signRequest } from '../s3/sigv4.js';
-import { injectCredential } from '../upstream/credentials/inject-credential.js';
+import { injectAccountHeaders, injectCredential } from '../upstream/credentials/inject-credential.js';
 import { filterRequestHeaders } from '../upstream/filter-request-headers.js';
 import { createLoopEntry, LOOP_HEADER } from '../upstream/loop-detection.js';
 import { joinUpstreamPath } from '../upstream/parse-proxy-request-target.js';
@@ -102,7 +102,7 @@ function toMeteredUpstreamBody(exchange: RoutedExchange, metering: BodyMetering)
 
 function buildObjectRequest(exchange: RoutedExchange, injection: SigV4Injection, plan: ObjectRequest): UpstreamRequest {
   const headers = [...plan.headers];
-  for (const [name, value] of injection.extraHeaders) headers.push(name, value);
+  injectAccountHeaders(headers, injection);
   const { repeatable } = exchange.upstreamCall;
   const body = repeatable === null ? decodeAwsChunkedBodyIfNeeded(exchange, plan) : repeatable.body;
   const contentLength = plan.bodyMode === 'as_is' ? exchange.request.contentLength : plan.decodedBytes;

@@ -546,6 +546,7 @@ test('body: a damaged aws-chunked upload gets 400 and is no failure of the provi
     isObjectStorage: true,
     pathPrefix: null,
     extraHeaders: [],
+    appendHeaders: [],
     extraQuery: [],
     dropHeaders: new Set<string>(),
     secretForms: [],

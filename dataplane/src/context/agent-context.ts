@@ -93,6 +93,8 @@ export type Injection = HeaderInjection | BasicInjection | QueryInjection | SigV
 interface InjectionBase {
   /** `[name, value]` pairs of the account, set after the client's headers of that name were dropped. */
   readonly extraHeaders: readonly (readonly [name: string, value: string])[];
+  /** `[name, value]` pairs, names in lower case, that are added to the client's comma-separated lists. */
+  readonly appendHeaders: readonly (readonly [name: string, value: string])[];
   /**
    * `[name, name=value]` query parameters of the account, percent-encoded; the client's of that name are dropped. An
    * empty second element only drops them.

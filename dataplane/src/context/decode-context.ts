@@ -196,6 +196,9 @@ function decodeInjection(message: IInjection): Injection {
   const extraHeaders = (message.extraHeaders ?? []).map(
     ({ name, value }) => [requireText(name, 'header name'), value ?? ''] as const,
   );
+  const appendHeaders = (message.appendHeaders ?? []).map(
+    ({ name, value }) => [requireText(name, 'header name'), requireText(value, 'header value')] as const,
+  );
   const dropHeaders = new Set(message.dropHeaders ?? []);
   for (const [name] of extraHeaders) dropHeaders.add(name.toLowerCase());
   const extraQuery = (message.extraQuery ?? []).map(({ name, value }): readonly [string, string] => {
@@ -203,7 +206,7 @@ function decodeInjection(message: IInjection): Injection {
     return [name!, `${encoded}=${encodeURIComponent(value ?? '')}`];
   });
   for (const name of message.dropQuery ?? []) extraQuery.push([name, '']);
-  const base = { extraHeaders, extraQuery, dropHeaders, pathPrefix: message.pathPrefix || null };
+  const base = { extraHeaders, appendHeaders, extraQuery, dropHeaders, pathPrefix: message.pathPrefix || null };
   const further = (message.secrets ?? []).flatMap((secret) => [secret, encodeURIComponent(secret)]);
   if (message.header) {
     const { name, prefix, secret, alternatives, alsoBearerUnlessUserJwt } = message.header;
@@ -256,7 +259,7 @@ function decodeInjection(message: IInjection): Injection {
   return Object.freeze({ ...base, kind: 'none', secretForms: listSecretForms(...further) });
 }
 
-type InjectionBase = Pick<Injection, 'extraHeaders' | 'extraQuery' | 'dropHeaders' | 'pathPrefix'>;
+type InjectionBase = Pick<Injection, 'extraHeaders' | 'appendHeaders' | 'extraQuery' | 'dropHeaders' | 'pathPrefix'>;
 
 function decodeQueryInjection(
   base: InjectionBase,

@@ -17,6 +17,7 @@ const AWS_EXAMPLE: SigV4Injection = {
   service: 's3',
   isObjectStorage: true,
   extraHeaders: [],
+  appendHeaders: [],
   extraQuery: [],
   dropHeaders: new Set(),
   pathPrefix: null,

@@ -75,6 +75,36 @@ test('the account’s own headers replace those of the client', () => {
   expect(sent.headers).toEqual(['accept-encoding', 'identity', 'openai-project', 'ours', 'x-secret', 'real']);
 });
 
+const OURS = 'oauth-2025-04-20';
+test.each<[string, string[], string[]]>([
+  ['absent', [], [OURS]],
+  ['present', ['fine-grained-tool-streaming-2025-05-14'], [`fine-grained-tool-streaming-2025-05-14,${OURS}`]],
+  ['with the member', [`a, ${OURS} ,b`], [`a, ${OURS} ,b`]],
+  ['with members that only look like it', [`${OURS}-x, x-${OURS}`], [`${OURS}-x, x-${OURS},${OURS}`]],
+  ['repeated', ['a', 'b,c', 'd'], [`a,b,c,d,${OURS}`]],
+  ['repeated, with the member in the last one', ['a', '', OURS], [`a,${OURS}`]],
+  ['empty', [''], [OURS]],
+  ['holding the gateway token', [TOKEN], [OURS]],
+])('appends to a list header of the client: %s', (_case, theirs, expected) => {
+  const injection = createTestHeaderInjection({ appendHeaders: [['anthropic-beta', OURS]] });
+  const lists = theirs.flatMap((list, i) => ['anthropic-beta', list, `x-${i}`, 'kept']);
+  const { headers } = buildUpstreamRequest(['authorization', `Bearer ${TOKEN}`, ...lists], null, injection);
+  expect(headers.filter((_, i) => headers[i - 1] === 'anthropic-beta')).toEqual(expected);
+  expect(headers.filter((value) => value === 'kept')).toHaveLength(theirs.length);
+});
+
+test('a client that lists the header in Connection does not take away what the account appends', () => {
+  const injection = createTestHeaderInjection({ appendHeaders: [['anthropic-beta', OURS]] });
+  const { headers } = buildUpstreamRequest(
+    ['connection', 'anthropic-beta', 'anthropic-beta', 'theirs', 'authorization', `Bearer ${TOKEN}`],
+    null,
+    injection,
+  );
+  expect(headers.slice(headers.indexOf('anthropic-beta'))).toEqual([
+    ...['anthropic-beta', OURS, 'authorization', 'Bearer real-credential'],
+  ]);
+});
+
 test.each([
   [null, 'teamId=ours'],
   ['teamId=theirs', 'teamId=ours'],

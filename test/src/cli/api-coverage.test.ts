@@ -13,7 +13,6 @@ const MAILED = 'done on the page that a mail links to';
 const APPROVAL = 'the other end of acg login: the page on which a person lets a program in';
 const BROWSER = 'the session of a browser, which has a cookie';
 const AT_THE_DASHBOARD = 'concerns the person, whom a terminal cannot tell from a program: in the dashboard';
-const SET_UP_ONCE = 'set up once, beside the console of the identity provider: in the dashboard, or by acg api';
 const SAME_FIGURES = 'the same figures by the calls for any scope, with agentId';
 
 const LEFT_OUT: Readonly<Record<string, string>> = {
@@ -36,12 +35,6 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   'POST /v1/second-factor/confirm': AT_THE_DASHBOARD,
   'POST /v1/second-factor/recovery-codes': AT_THE_DASHBOARD,
   'DELETE /v1/second-factor': AT_THE_DASHBOARD,
-  'GET /v1/sso': SET_UP_ONCE,
-  'PUT /v1/sso': SET_UP_ONCE,
-  'DELETE /v1/sso': SET_UP_ONCE,
-  'POST /v1/sso/domains': SET_UP_ONCE,
-  'POST /v1/sso/domains/{id}/verify': SET_UP_ONCE,
-  'DELETE /v1/sso/domains/{id}': SET_UP_ONCE,
   'POST /v1/sso/start': BROWSER,
   'POST /v1/sso/link': BROWSER,
   'POST /v1/providers/accounts/{id}/connect': BROWSER,

@@ -270,7 +270,7 @@ projects:
   expect(await audited()).toBe(before);
 });
 
-test('personalAgents with a name that two shared credentials have is refused', async () => {
+test('personalAgents with a name that two shared credentials have is an error', async () => {
   const twice = { name: 'Same name', providerSlug: 'groq', credentials: { apiKey: 'sk-example-example' } };
   const ids = [];
   for (const _ of [1, 2]) ids.push((await tenant.call('POST', '/v1/credentials', twice)).body.credential.id);

@@ -14,6 +14,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Stack, TENANT_PASSWORD, type Tenant } from '../fixtures/stack.js';
 import { waitUntil } from '../fixtures/wait-until.js';
+import { CLIENT_ID, CLIENT_SECRET, HostileProvider } from '../sso/hostile-provider.js';
 import { BILLING_ADMIN_KEY, BillingReportsStandIn } from '../stand-in-providers/billing-reports.js';
 import { PROVIDER_CREDENTIALS } from '../stand-in-providers/provider-credentials.js';
 import { SigningKey } from '../trust-rules/stand-in-issuer.js';
@@ -25,6 +26,7 @@ const DOCUMENT = JSON.parse(
 );
 const openai = new OpenAiStandIn();
 const billing = new BillingReportsStandIn();
+let identityProvider: HostileProvider;
 let stack: Stack;
 let tenant: Tenant;
 let acg: AcgCommand;
@@ -33,6 +35,7 @@ let gateway = '';
 beforeAll(async () => {
   await openai.start();
   await billing.start();
+  identityProvider = await HostileProvider.start();
   stack = await Stack.start({ providers: { openai: openai.origin, anthropic: billing.origin } });
   tenant = await stack.signUpTenant();
   gateway = (await stack.addDataPlane()).url;
@@ -44,6 +47,7 @@ afterAll(async () => {
   await stack?.stop();
   await openai.close();
   await billing.close();
+  await identityProvider?.stop();
 });
 
 /** Closed schemas: an additional field is an error, too. */
@@ -218,6 +222,43 @@ test('every command, in an order in which each finds what it needs', async () =>
   await walk('POST /v1/management-tokens', ['tokens', 'create', '--name', 'ci', '--role', 'viewer', '--expires', '1d']);
   await walk('GET /v1/management-tokens', ['tokens', 'ls']);
   await walk('DELETE /v1/management-tokens/{id}', ['tokens', 'revoke', 'ci', '--yes']);
+  await walk('GET /v1/sso', ['sso', 'show']);
+  const client = ['--issuer', identityProvider.issuer, '--client-id', CLIENT_ID];
+  const secret = { input: `${CLIENT_SECRET}\n` };
+  const sso = await walk(
+    'PUT /v1/sso',
+    ['sso', 'set', ...client, '--default-role', 'viewer', '--secret-stdin'],
+    secret,
+  );
+  expect(sso.stdout).not.toContain(CLIENT_SECRET);
+  const groups = ['--group', 'Team A=admin', '--group', 'a=b=member', '--groups-claim', 'teams'];
+  const mapped = await walk('PUT /v1/sso', ['sso', 'set', ...groups]);
+  expect(mapped.json.connection).toMatchObject({
+    issuer: identityProvider.issuer,
+    clientId: CLIENT_ID,
+    defaultRole: 'viewer',
+    groupsClaim: 'teams',
+    groupRoles: [
+      { group: 'Team A', role: 'admin' },
+      { group: 'a=b', role: 'member' },
+    ],
+  });
+  const cleared = await walk('PUT /v1/sso', ['sso', 'set', '--no-groups', '--default-role', 'none']);
+  expect(cleared.json.connection).toMatchObject({ defaultRole: null, groupRoles: [] });
+  const other = await acg.run(['sso', 'set', '--client-id', 'other', '--json']);
+  expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining('--secret-stdin') });
+  const { email: owner } = (await tenant.call('GET', '/v1/me')).body.user;
+  const unprotected = await acg.run(['sso', 'require', owner, '--yes']);
+  expect(unprotected).toMatchObject({ code: 7, stderr: expect.stringContaining('second factor') });
+  await walk('PUT /v1/sso', ['sso', 'require', 'none', '--yes']);
+  const added = await walk('POST /v1/sso/domains', ['sso', 'add-domain', 'Company.invalid']);
+  const unverified = await acg.run(['sso', 'verify-domain', 'company.invalid', '--json']);
+  walked.add('sso verify-domain');
+  demandBody(unverified, 'POST /v1/sso/domains/{id}/verify');
+  expect(unverified).toMatchObject({ code: 1, stderr: expect.stringContaining('no such TXT record') });
+  await walk('DELETE /v1/sso/domains/{id}', ['sso', 'remove-domain', added.json.domain.id, '--yes']);
+  await walk('DELETE /v1/sso', ['sso', 'remove', '--yes']);
+  await walk('PATCH /v1/orgs/{id}', ['org', 'set', '--require-second-factor', 'no']);
   await walk('POST /v1/scim/tokens', ['scim', 'create', '--name', 'Okta']);
   await walk('GET /v1/scim', ['scim', 'show']);
   await walk('DELETE /v1/scim/tokens/{id}', ['scim', 'revoke', 'Okta', '--yes']);

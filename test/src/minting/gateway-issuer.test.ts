@@ -4,8 +4,6 @@
  */
 import { createHash, createPublicKey, type JsonWebKey, verify } from 'node:crypto';
 import { mkdtempSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GatewayIssuer } from '@acg/controlplane/issuer/gateway-issuer';
@@ -14,38 +12,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Member, startControlPlane, type TestControlPlane } from '../fixtures/control-plane.js';
 import { waitUntil } from '../fixtures/wait-until.js';
 import { type ConnectedContextCache, connectContextCache } from '../plane-link/connected-context-cache.js';
+import { VendorEndpoints } from './vendor-endpoints.js';
 
-interface Received {
-  readonly path: string;
-  readonly params: Readonly<Record<string, unknown>>;
-  readonly authorization: string | undefined;
-}
-const received: Received[] = [];
-const STS_ANSWER = `<AssumeRoleWithWebIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/">
-<AssumeRoleWithWebIdentityResult><Credentials><SessionToken>session-token-0123456789</SessionToken>
-<SecretAccessKey>temporary-secret-0123456789</SecretAccessKey><Expiration>2026-11-28T03:00:00Z</Expiration>
-<AccessKeyId>ASIAIOSFODNN7EXAMPLE</AccessKeyId></Credentials></AssumeRoleWithWebIdentityResult>
-</AssumeRoleWithWebIdentityResponse>`;
-
-const server = createServer(async (request, response) => {
-  let text = '';
-  for await (const chunk of request) text += String(chunk);
-  const isJson = request.headers['content-type'] === 'application/json';
-  const params = isJson ? JSON.parse(text || '{}') : Object.fromEntries(new URLSearchParams(text));
-  const { url: path = '' } = request;
-  received.push({ path, params, authorization: request.headers.authorization });
-  if (path === '/sts') return response.end(STS_ANSWER);
-  if (path === '/redirect') return response.writeHead(302, { location: `${origin}/elsewhere` }).end();
-  if (path === '/huge') return response.end('x'.repeat(100_000));
-  response.setHeader('content-type', 'application/json');
-  if (path.endsWith(':generateAccessToken')) {
-    const expireTime = new Date(Date.now() + 3_600_000).toISOString();
-    return response.end(JSON.stringify({ accessToken: 'ya29.impersonated-0123456789', expireTime }));
-  }
-  return response.end(
-    JSON.stringify({ access_token: `minted-at${path}-0123456789`, token_type: 'Bearer', expires_in: 3_600 }),
-  );
-});
+let endpoints: VendorEndpoints;
 let origin = '';
 let plane: TestControlPlane;
 let watched: ConnectedContextCache;
@@ -53,8 +22,8 @@ let owner: Member;
 let stranger: Member;
 
 beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  endpoints = await VendorEndpoints.start();
+  origin = endpoints.origin;
   const file = join(mkdtempSync(join(tmpdir(), 'issuer-')), 'providers.json');
   const entry = (method: string, path: string) => ({ baseUrl: origin, tokenUrls: { [method]: `${origin}${path}` } });
   writeFileSync(
@@ -63,6 +32,7 @@ beforeAll(async () => {
       vertex: entry('federation', '/google'),
       'azure-openai': entry('federated', '/entra'),
       bedrock: { ...entry('web_identity', '/sts'), origins: { control: origin } },
+      anthropic: entry('federation', '/anthropic'),
       openai: entry('federation', '/openai'),
       openrouter: entry('federation', '/openrouter'),
     }),
@@ -77,7 +47,7 @@ beforeAll(async () => {
 afterAll(async () => {
   watched?.stop();
   await plane?.stop();
-  server.close();
+  endpoints?.close();
 });
 
 const issuerOf = async (member: Member, query = '') => (await member.call('GET', `/v1/issuer${query}`)).body.issuer;
@@ -114,7 +84,7 @@ async function readToken(token: unknown, orgId = owner.orgId) {
   return decode(claims);
 }
 
-const lastAt = (path: string): Received => received.findLast((one) => one.path === path)!;
+const lastAt = (path: string) => endpoints.lastAt(path);
 
 test('discovery and keys: public, cacheable, without private members; unknown organizations have none', async () => {
   const read = (orgId: string, path: string) => fetch(`${plane.url}/oidc/${orgId}${path}`);
@@ -202,6 +172,39 @@ test('OpenAI and OpenRouter: token exchange', async () => {
   expect((await readToken(params.subject_token)).aud).toBe('https://openrouter.ai');
 });
 
+/** https://platform.claude.com/docs/en/manage-claude/wif-reference, and oidc-federation.ts of Anthropic's SDK. */
+test('Anthropic: the token is the assertion, with the beta headers of the exchange and of the calls', async () => {
+  const ids = {
+    federationRuleId: 'fdrl_01Abc',
+    organizationId: '0199a0f2-7c3d-7e41-9f5a-0123456789ab',
+    serviceAccountId: 'svac_01Abc',
+  };
+  const { agent, account, injection } = await mint('anthropic', { method: 'federation', ...ids });
+  expect(injection).toMatchObject({
+    kind: 'header',
+    name: 'authorization',
+    value: 'Bearer minted-at/anthropic-0123456789',
+    appendHeaders: [['anthropic-beta', 'oauth-2025-04-20']],
+  });
+  const { params, beta, authorization } = lastAt('/anthropic');
+  expect([beta, authorization]).toEqual(['oauth-2025-04-20,oidc-federation-2026-04-01', undefined]);
+  const { assertion, ...others } = params;
+  expect(others).toEqual({
+    grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
+    federation_rule_id: 'fdrl_01Abc',
+    organization_id: '0199a0f2-7c3d-7e41-9f5a-0123456789ab',
+    service_account_id: 'svac_01Abc',
+  });
+  expect(await readToken(assertion)).toMatchObject({ aud: 'https://api.anthropic.com', sub: agent.subject });
+  // The gateway's own call has the beta header as well.
+  const { steps } = (await owner.call('POST', `/v1/providers/accounts/${account.id}/test`)).body;
+  expect(steps.map(({ ok }: { ok: boolean }) => ok)).toEqual([true, true]);
+  expect(lastAt('/v1/models?limit=1')).toMatchObject({
+    beta: 'oauth-2025-04-20',
+    authorization: 'Bearer minted-at/anthropic-0123456789',
+  });
+});
+
 /** A custom provider of the attacker, whose token endpoint is at `path` of the attacker's server. */
 async function createAttackersAccount(slug: string, path: string) {
   const definition = {
@@ -243,11 +246,11 @@ test('an attacker’s endpoint gets tokens for its own URL only, of its own issu
   });
   // The agent of another organization is no subject, neither of a test nor of instructions.
   const foreign = await createAgent(owner, 'victim');
-  const before = received.length;
+  const before = endpoints.received.length;
   const credentials = { method: 'exchange' };
   const test = { providerSlug: 'evil', credentials, agentId: foreign.id };
   expect((await stranger.call('POST', '/v1/providers/accounts/test', test)).body.ok).toBe(false);
-  expect(received.length).toBe(before);
+  expect(endpoints.received.length).toBe(before);
   expect((await stranger.call('GET', `/v1/issuer?agentId=${foreign.id}`)).status).toBe(404);
   const shared = { name: 's', providerSlug: 'evil', credentials };
   expect((await stranger.call('POST', '/v1/credentials', shared)).status).toBe(400);
@@ -262,7 +265,7 @@ test('redirecting and huge endpoints: an error that names the cause, and no requ
     const { ok, steps } = (await stranger.call('POST', `/v1/providers/accounts/${id}/test`)).body;
     expect([ok, steps[0].message]).toEqual([false, expect.stringContaining(cause)]);
   }
-  expect(received.some(({ path }) => path === '/elsewhere')).toBe(false);
+  expect(endpoints.received.some(({ path }) => path === '/elsewhere')).toBe(false);
 });
 
 test('rotation: the next key is published before it signs, and the former one stays for a day', async () => {
@@ -376,7 +379,7 @@ test('instructions hold the values of the organization', async () => {
   const setups = new Map<string, string>(
     issuer.setups.map((one: { providerSlug: string; steps: string[] }) => [one.providerSlug, one.steps.join('\n')]),
   );
-  expect([...setups.keys()].sort()).toEqual(['azure-openai', 'bedrock', 'openai', 'openrouter', 'vertex']);
+  expect([...setups.keys()].sort()).toEqual(['anthropic', 'azure-openai', 'bedrock', 'openai', 'openrouter', 'vertex']);
   for (const steps of setups.values()) {
     expect(steps).toContain(issuer.url);
     expect(steps).not.toMatch(/[{}]/);

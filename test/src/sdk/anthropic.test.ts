@@ -19,6 +19,37 @@ afterAll(async () => {
   await gateway.stop();
   await provider.close();
 });
+
+test('a federated account: the beta of its token is added to those of the agent', async () => {
+  const federated = await InProcessGateway.start([
+    {
+      slug: 'anthropic',
+      origin: provider.origin,
+      credentials: { method: 'federation', accessToken: PROVIDER_CREDENTIALS.anthropic },
+    },
+  ]);
+  try {
+    const { baseUrl, key } = federated.route('anthropic');
+    for (const client of [
+      new Anthropic({ baseURL: baseUrl, apiKey: key, maxRetries: 0 }),
+      new AnthropicV0({ baseURL: baseUrl, apiKey: key, maxRetries: 0 }) as unknown as Anthropic,
+    ]) {
+      await client.messages.create(REQUEST);
+      expect(provider.lastRequest.headers).toMatchObject({
+        authorization: `Bearer ${PROVIDER_CREDENTIALS.anthropic}`,
+        'anthropic-beta': 'oauth-2025-04-20',
+      });
+      expect(provider.lastRequest.headers['x-api-key']).toBeUndefined();
+      await client.beta.messages.create({ ...REQUEST, betas: ['files-api-2025-04-14', 'context-1m-2025-08-07'] });
+      expect(provider.lastRequest.headers['anthropic-beta']).toBe(
+        'files-api-2025-04-14,context-1m-2025-08-07,oauth-2025-04-20',
+      );
+    }
+  } finally {
+    await federated.stop();
+  }
+});
+
 beforeEach(() => {
   provider.requests.length = 0;
 });

@@ -144,6 +144,11 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
     summary: 'manage management tokens for programs',
     load: async () => (await import('./resources/management-tokens.js')).registerTokenCommands,
   },
+  sso: {
+    topic: 'Organization',
+    summary: 'manage single sign-on and its domains',
+    load: async () => (await import('./resources/sso.js')).registerSsoCommands,
+  },
   scim: {
     topic: 'Organization',
     summary: 'manage SCIM tokens of the directory',

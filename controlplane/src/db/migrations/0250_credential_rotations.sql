@@ -1,4 +1,4 @@
--- Rotations of provider credentials in two versions (docs/contract.md#rotation-in-two-versions): the present or last one
+-- Rotations of provider credentials with overlap (docs/contract.md#rotation-with-overlap): the current or last one
 -- of each account and shared credential.
 create table credential_rotations (
   id uuid primary key,

@@ -1,10 +1,11 @@
 /** Rules of provider definitions that their schema cannot state. Returns every problem with its place. Pure. */
+import { checkInjection } from './check-injection.js';
 import { checkMethods } from './check-methods.js';
-import { listTemplateFields, splitTemplatePrefix } from './credential-template.js';
+import { listTemplateFields } from './credential-template.js';
 import { listInjectionTemplates, type Problem, type Report } from './definition-problem.js';
 import { expandEnumerations } from './host-claims.js';
 import { compileLinearRegex } from './linear-regex.js';
-import type { InjectionRule, ProviderRules } from './provider-definition.js';
+import type { ProviderRules } from './provider-definition.js';
 import { isReservedHeader } from './reserved-headers.js';
 
 /** A file, or a tenant's definition, which may leave out the probe. */
@@ -12,8 +13,6 @@ type Definition = Omit<ProviderRules, 'failure' | 'probe'> & Partial<Pick<Provid
 
 /** Instructions of all expressions of a definition: an account's credentials meet each of them. */
 const PROGRAM_SIZES_MAX = 2_000;
-
-const INJECTION_KINDS = ['header', 'query', 'path', 'basic', 'sigv4'] as const;
 
 /** `definition` is valid by its schema. */
 export function checkDefinition(definition: Definition): Problem[] {
@@ -23,7 +22,14 @@ export function checkDefinition(definition: Definition): Problem[] {
   checkFields(definition, report);
   problems.push(...checkMethods(definition));
   checkOrigins(definition, report);
-  for (const [i, rule] of definition.inject.entries()) checkInjection(definition, rule, i, report);
+  for (const [i, rule] of definition.inject.entries()) {
+    const place = `/inject/${i}`;
+    if (!checkInjection(definition.inject, i, place, report)) continue;
+    for (const template of listInjectionTemplates(rule))
+      checkFieldNames(definition, listTemplateFields(template), place, report);
+    if (rule.append && definition.drop?.some(({ header }) => header === rule.header))
+      report(place, `drop removes ${rule.header}`);
+  }
   definition.drop?.forEach(({ header, query, with: field }, i) => {
     if ((header === undefined) === (query === undefined)) report(`/drop/${i}`, 'must have either header or query');
     if (header !== undefined && isReservedHeader(header)) report(`/drop/${i}/header`, `cannot be ${header}`);
@@ -143,38 +149,6 @@ function checkAddress(definition: Definition, address: string, pointer: string, 
   for (const name of names) {
     const field = definition.credentials.fields.find((one) => one.name === name);
     if (field?.kind === 'url') report(pointer, `${name} is a whole address: use it alone`);
-  }
-}
-
-function checkInjection(definition: Definition, rule: InjectionRule, i: number, report: Report): void {
-  const place = `/inject/${i}`;
-  const kinds = INJECTION_KINDS.filter((kind) => rule[kind] !== undefined);
-  if (kinds.length !== 1) {
-    report(place, `must have exactly one of ${INJECTION_KINDS.join(', ')}`);
-    return;
-  }
-  const kind = kinds[0]!;
-  const hasValue = kind === 'header' || kind === 'query';
-  if ((rule.value !== undefined) !== hasValue)
-    report(place, hasValue ? 'needs value' : `value does not go with ${kind}`);
-  if (kind !== 'header' && (rule.alternatives ?? rule.alsoBearerUnlessUserJwt) !== undefined)
-    report(place, 'alternatives and alsoBearerUnlessUserJwt go with header only');
-  if (
-    kind === 'sigv4' &&
-    (i !== 0 ||
-      definition.inject.some((other, at) => at !== i && other.path === undefined && other.header === undefined))
-  )
-    report(place, 'sigv4 must be the first rule, and further ones headers');
-  const headers = [rule.header, ...(rule.alternatives ?? []).map(({ header }) => header)];
-  for (const header of headers) {
-    if (header !== undefined && isReservedHeader(header)) report(place, `cannot inject into ${header}`);
-  }
-  for (const template of listInjectionTemplates(rule)) {
-    checkFieldNames(definition, listTemplateFields(template), place, report);
-  }
-  for (const { value } of rule.alternatives ?? []) {
-    if (splitTemplatePrefix(value)[1] !== splitTemplatePrefix(rule.value ?? '')[1])
-      report(`${place}/alternatives`, 'may differ from value before the first field only');
   }
 }
 

@@ -1,4 +1,5 @@
 /** Rules of the methods of a provider definition that its schema cannot state. Pure. */
+import { checkInjection } from './check-injection.js';
 import { listTemplateFields } from './credential-template.js';
 import { listInjectionTemplates, type Problem, type Report } from './definition-problem.js';
 import {
@@ -83,6 +84,9 @@ const AUTHENTICATION = {
   none: ['clientId'],
 } as const;
 
+/** What the gateway sets itself in a request to a token endpoint. */
+const TOKEN_REQUEST_HEADERS: readonly string[] = ['accept', 'authorization', 'user-agent'];
+
 function checkToken(rules: Rules, method: MintMethod, place: string, report: Report): void {
   const fields = new Map(listTemplateFieldsOf(rules, method).map((field) => [field.name, field]));
   const { parameters = {}, authorizationParameters = {}, clientAuthentication = 'basic', ...others } = method.token;
@@ -95,6 +99,12 @@ function checkToken(rules: Rules, method: MintMethod, place: string, report: Rep
     const url = method.token[member];
     if (url !== undefined) checkEndpoint(fields, url, `${place}/token/${member}`, report);
   }
+  for (const header of Object.keys(method.token.headers ?? {})) {
+    if (isReservedHeader(header) || TOKEN_REQUEST_HEADERS.includes(header))
+      report(`${place}/token/headers`, `cannot set ${header}`);
+  }
+  if (method.token.headers !== undefined && method.kind === 'aws_assume_role')
+    report(`${place}/token/headers`, 'does not go with aws_assume_role');
   const isSigned = isSignedByGateway(method);
   if (isSigned && method.kind === 'oauth2_authorization_code')
     report(`${place}/token/signedBy`, 'does not go with oauth2_authorization_code');
@@ -135,10 +145,8 @@ function checkInject(rules: Rules, method: MintMethod, place: string, report: Re
   const fields = new Map(listInjectedFields(rules, method).map((field) => [field.name, field]));
   method.inject.forEach((rule, i) => {
     const pointer = `${place}/inject/${i}`;
+    if (!checkInjection(method.inject, i, pointer, report)) return;
     if (rule.path !== undefined) report(pointer, 'a minted credential cannot be in the path');
-    for (const header of [rule.header, ...(rule.alternatives ?? []).map((one) => one.header)]) {
-      if (header !== undefined && isReservedHeader(header)) report(pointer, `cannot inject into ${header}`);
-    }
     for (const name of listInjectionTemplates(rule).flatMap(listTemplateFields)) {
       if (!fields.has(name)) report(pointer, `names the unknown field ${name}`);
       if (own.has(name)) report(pointer, `sends ${name} to the provider, which only the token endpoint may see`);

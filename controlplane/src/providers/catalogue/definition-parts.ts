@@ -83,6 +83,11 @@ export const Injection = Type.Object(
       }),
     ),
     alsoBearerUnlessUserJwt: Type.Optional(Type.Boolean()),
+    append: Type.Optional(
+      Type.Literal(true, {
+        description: 'Adds the value, which has no fields, to the comma-separated list of the client in this header.',
+      }),
+    ),
     origin: Type.Optional(OriginName),
   },
   { ...closed, description: 'Exactly one of header, query, path, basic, sigv4.' },

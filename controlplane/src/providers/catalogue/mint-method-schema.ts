@@ -1,6 +1,17 @@
 /** Schema of the methods by which the gateway mints credentials (docs/minted-credentials.md). */
 import { type Static, Type } from 'typebox';
-import { closed, Field, FieldName, Injection, oneOf, Reference, template, text } from './definition-parts.js';
+import {
+  closed,
+  Field,
+  FieldName,
+  HEADER_NAME,
+  Injection,
+  oneOf,
+  PRINTABLE,
+  Reference,
+  template,
+  text,
+} from './definition-parts.js';
 
 const MINT_KINDS = [
   'oauth2_client_credentials',
@@ -45,6 +56,17 @@ const TokenRequest = Type.Object(
       oneOf(
         ['gateway'] as const,
         'A token of the gateway, which names the agent, takes the place of the secret. token_exchange always has it.',
+      ),
+    ),
+    headers: Type.Optional(
+      Type.Record(
+        Type.String({ pattern: HEADER_NAME }),
+        Type.String({ minLength: 1, maxLength: 200, pattern: PRINTABLE }),
+        {
+          ...closed,
+          maxProperties: 5,
+          description: 'Further headers of the request.',
+        },
       ),
     ),
     body: Type.Optional(oneOf(['form', 'json'] as const, 'Encoding of the request; form by default.')),

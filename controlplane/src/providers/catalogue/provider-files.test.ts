@@ -126,6 +126,29 @@ test.each<[string, string, string, RegExp]>([
     '"header": "x-gateway-agent"',
     /inject.0 cannot inject into x-gateway-agent/,
   ],
+  ...(
+    [
+      [
+        'a field in an appended value',
+        '"x-list", "value": "{apiKey}"',
+        /inject.1.value cannot hold fields with append/,
+      ],
+      ['two appended members', '"x-list", "value": "a,b"', /inject.1.value must be one member of a list/],
+      ['an appended credential header', '"x-api-key", "value": "a"', /inject.1 cannot append to x-api-key/],
+      ['an appended header that another rule sets', '"x-b", "value": "a"', /inject.1 another rule sets x-b/],
+    ] as const
+  ).map(([title, rule, problem]): [string, string, string, RegExp] => [
+    title,
+    '"inject": [',
+    `"inject": [{ "header": "x-b", "value": "{apiKey}" }, { "header": ${rule}, "append": true },`,
+    problem,
+  ]),
+  [
+    'an appended query parameter',
+    '"inject": [',
+    '"inject": [{ "query": "k", "value": "{apiKey}", "append": true },',
+    /inject.0 alternatives, alsoBearerUnlessUserJwt and append go with header only/,
+  ],
   [
     'two kinds of injection',
     '"header": "authorization"',

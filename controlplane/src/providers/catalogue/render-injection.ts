@@ -35,10 +35,13 @@ export function renderInjection(
     (rule) => (rule.origin === undefined || rule.origin === origin) && applies(rule, credentials),
   );
   const pathRule = rules.find(({ path }) => path !== undefined);
-  const [main, ...others] = rules.filter((rule) => rule !== pathRule);
+  const [main, ...others] = rules.filter((rule) => rule !== pathRule && !rule.append);
   const injection: IInjection = main === undefined ? { none: {} } : renderCredential(main, credentials);
   const headers = others.filter(({ query }) => query === undefined);
   injection.extraHeaders = headers.map((rule) => renderHeader(rule, credentials));
+  injection.appendHeaders = rules.flatMap(({ append, header, value }) =>
+    append ? { name: header!, value: value! } : [],
+  );
   injection.extraQuery = others.flatMap(({ query, value }) =>
     query === undefined ? [] : { name: query, value: render(value!, credentials) },
   );

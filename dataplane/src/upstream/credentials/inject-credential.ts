@@ -17,11 +17,38 @@ export function injectCredential(
   injection: Injection,
   position: TokenPosition,
 ): string | null {
-  const extra = injection.extraHeaders;
-  for (let i = 0; i < extra.length; i++) headers.push(extra[i]![0], extra[i]![1]);
+  injectAccountHeaders(headers, injection);
   const edited = injectCredentialByKind(headers, query, injection, position);
   return injection.extraQuery.length === 0 ? edited : overrideWithAccountQueryParams(edited, injection.extraQuery);
 }
+
+/** Sets the headers of the account, which are no credential. */
+export function injectAccountHeaders(headers: string[], { extraHeaders, appendHeaders }: Injection): void {
+  for (let i = 0; i < extraHeaders.length; i++) headers.push(extraHeaders[i]![0], extraHeaders[i]![1]);
+  for (let i = 0; i < appendHeaders.length; i++) appendToList(headers, appendHeaders[i]![0], appendHeaders[i]![1]);
+}
+
+/**
+ * Adds `member` to the list in the header `name`, unless the list has it. Combines repeated headers into the first one,
+ * in their order (RFC 9110 §5.3), because some servers read only one of them.
+ */
+function appendToList(headers: string[], name: string, member: string): void {
+  let at = -1;
+  for (let i = 0; i < headers.length; i += 2) {
+    if (headers[i] !== name) continue;
+    if (at === -1) {
+      at = i + 1;
+      continue;
+    }
+    headers[at] = joinLists(headers[at]!, headers[i + 1]!);
+    headers.splice(i, 2);
+    i -= 2;
+  }
+  if (at === -1) headers.push(name, member);
+  else if (!headers[at]!.split(',').some((one) => one.trim() === member)) headers[at] = joinLists(headers[at]!, member);
+}
+
+const joinLists = (a: string, b: string): string => (a === '' || b === '' ? a + b : `${a},${b}`);
 
 function injectCredentialByKind(
   headers: string[],

@@ -9,6 +9,7 @@ export function createTestHeaderInjection(over: Partial<HeaderInjection>): Heade
     alternatives: new Map(),
     bearerUnlessUserJwt: null,
     extraHeaders: [],
+    appendHeaders: [],
     extraQuery: [],
     dropHeaders: new Set(),
     pathPrefix: null,

@@ -5,7 +5,7 @@ import { fetchIdentity, formatIdentity } from '../../api/identity.js';
 import { createApiClient } from '../../invocation/api-client-with-timeout-and-retry.js';
 import type { Invocation } from '../../invocation/invocation.js';
 import type { ProgramInterface } from '../../invocation/program-interface-for-commands.js';
-import { parsedOrNoneField, textField } from '../../options/field.js';
+import { choiceField, mapField, parsedOrNoneField, textField } from '../../options/field.js';
 import { parseDollarsAsCents } from '../../options/page-options-and-value-parsers.js';
 import { usage } from '../../terminal/cli-error.js';
 import { formatCents, formatDay } from '../../terminal/format-numbers-and-times.js';
@@ -36,6 +36,10 @@ export const registerOrgCommands = commandGroup(
         'US dollars a month over all agents, or none',
         parseDollarsAsCents,
       ),
+      requireSecondFactor: mapField(
+        choiceField('--require-second-factor <yes-or-no>', 'members without a second factor get 403', ['yes', 'no']),
+        (choice) => choice === 'yes',
+      ),
     },
     print: (run, { org }) => run.printSuccess(org.name),
   }),
@@ -44,9 +48,16 @@ export const registerOrgCommands = commandGroup(
     description: 'show the current organization',
     operation: 'GET /v1/orgs/{id}',
     target: CURRENT_ORG,
-    print(run, { org: { id, name, slug, role, budgetCentsMonthly } }) {
+    print(run, { org: { id, name, slug, role, budgetCentsMonthly, requireSecondFactor } }) {
       const budget = budgetCentsMonthly === null ? 'none' : `${formatCents(budgetCentsMonthly)} a month`;
-      run.printFields({ organization: slug, name, id, role, budget });
+      run.printFields({
+        organization: slug,
+        name,
+        id,
+        role,
+        budget,
+        'second factor': requireSecondFactor ? 'required' : 'not required',
+      });
     },
   }),
   operationCommand({
