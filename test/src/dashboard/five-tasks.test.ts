@@ -169,7 +169,7 @@ test('ends a leaked token and proves what it did', async () => {
   await clickLink('Gateway tokens');
   await clickLink('leaked');
   await page.getByRole('heading', { name: 'leaked', level: 1 }).waitFor();
-  await clickButton('Revoke key');
+  await clickButton('Revoke leaked');
   await page.getByLabel('Type leaked to confirm').fill('leaked');
   await click(page.getByRole('dialog').getByRole('button', { name: 'Revoke token' }));
   await page.getByText('revoked', { exact: true }).first().waitFor();

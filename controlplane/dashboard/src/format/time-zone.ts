@@ -43,12 +43,12 @@ export const chosenTimeZone = (): 'UTC' | undefined => (timeZoneChoice() === 'ut
 /** The name of the zone of the browser, e.g. `Europe/Berlin`. */
 export const browserTimeZone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** The unit beside times: `UTC`, or the offset of the browser's zone at that time, e.g. `GMT+1`. */
+/** The unit beside times: `UTC`, or the offset of the browser's zone at that time, e.g. `GMT+1`. NaN: now. */
 export function timeZoneUnit(atMs: number): string {
   const parts = new Intl.DateTimeFormat('en-GB', {
     timeZone: chosenTimeZone(),
     timeZoneName: 'shortOffset',
-  }).formatToParts(atMs);
+  }).formatToParts(Number.isNaN(atMs) ? Date.now() : atMs);
   const name = parts.find(({ type }) => type === 'timeZoneName')?.value ?? 'UTC';
   return name === 'GMT' ? 'UTC' : name;
 }
