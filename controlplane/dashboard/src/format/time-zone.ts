@@ -4,6 +4,8 @@
  */
 export type TimeZoneChoice = 'local' | 'utc';
 
+/** How browsers write the offset 0. */
+const ZERO_OFFSET = /^(?:GMT|UTC)(?:[+-]0)?$/;
 const STORAGE_KEY = 'acg-time-zone';
 const listeners = new Set<() => void>();
 let chosen: TimeZoneChoice | null = null;
@@ -50,5 +52,5 @@ export function timeZoneUnit(atMs: number): string {
     timeZoneName: 'shortOffset',
   }).formatToParts(Number.isNaN(atMs) ? Date.now() : atMs);
   const name = parts.find(({ type }) => type === 'timeZoneName')?.value ?? 'UTC';
-  return name === 'GMT' ? 'UTC' : name;
+  return ZERO_OFFSET.test(name) ? 'UTC' : name;
 }
