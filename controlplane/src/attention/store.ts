@@ -148,7 +148,7 @@ export interface OpenAlertRow {
   readonly total: number;
 }
 
-/** Open alerts that nobody acknowledged, of rules that are not silenced; the newest first. */
+/** Open alerts without an acknowledgement, of rules that are not silenced; the newest first. */
 export function loadOpenAlerts(sql: Sql, orgId: string): Promise<OpenAlertRow[]> {
   return sql<OpenAlertRow[]>`
     select a.id, r.name, r.agent_id as "agentId", g.name as "agentName", r.metric, a.opened_at as at,

@@ -35,7 +35,7 @@ export const USAGE_EXAMPLES: Examples = {
     prepare: async (context) => ({ query: { agentId: await agentId(context), reason: 'rpm' } }),
   },
   'GET /v1/usage/calls': {
-    prepare: async (context) => ({ query: { agentId: await agentId(context), status: '4xx', limit: '5' } }),
+    prepare: async (context) => ({ query: { agentId: await agentId(context), status: '4xx' } }),
   },
   'GET /v1/usage/logs': {
     prepare: async (context) => ({ query: { agentId: await agentId(context), status: '2xx' } }),

@@ -3,7 +3,7 @@ import { ApiError } from '@acg/client/api-errors';
 import { api } from '../../api/api-client.js';
 import { formatMilliseconds, formatUsd, NO_VALUE } from '../../format/format.js';
 
-export const PAGE_SIZE = 50;
+const PAGE_SIZE = 50;
 /** Newest calls per request in live mode; the API's maximum. */
 const LIVE_PAGE_SIZE = 100;
 export const LIVE_ROWS_MAX = 500;
