@@ -16,8 +16,8 @@ import { BackgroundTasks } from '../ops/background-tasks.js';
 import type { Metrics } from '../ops/metrics.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
 import type { Vault } from '../vault/aes-gcm-vault.js';
-import { DataPlaneWatchStreams, type InitialState } from '../watch/data-plane-watch-streams.js';
 import { createCounterStoreHandler } from '../watch/counter-store-outages.js';
+import { DataPlaneWatchStreams, type InitialState } from '../watch/data-plane-watch-streams.js';
 import { createCredentialUseHandler } from '../watch/former-credential-use.js';
 import { createWatchHandler } from '../watch/watch-handler.js';
 
