@@ -23,6 +23,7 @@ import { endsSession, type FormerCredential, listEndedRuns } from './context/inv
 import { UnauthenticatedRateLimiter } from './context/unauthenticated-rate-limiter.js';
 import { type CreatedCounters, createCounters } from './counters/create-counters.js';
 import { applyLedgerSpend } from './limits/apply-ledger-spend.js';
+import { CounterStoreReports } from './limits/counter-store-reports.js';
 import type { Counters } from './limits/counters-interface.js';
 import { Metrics } from './ops/metrics.js';
 import type { OpsSource } from './ops/ops-server.js';
@@ -69,6 +70,7 @@ export class Gateway implements OpsSource {
   readonly #counters: Counters;
   readonly #breakers: PushedBreakerRegistry;
   readonly #connectBreakers: ConnectBreakerRegistry;
+  readonly #counterStoreReports: CounterStoreReports;
   readonly #stallDetector = new EventLoopStallDetector();
   readonly #spool: Spool;
   readonly #spoolBytesMax: number;
@@ -177,6 +179,12 @@ export class Gateway implements OpsSource {
       this.#server.abortCallsWhenSpoolFull();
     }, EXPIRY_CHECK_INTERVAL_MS).unref();
     this.#registerMetrics();
+    this.#counterStoreReports = new CounterStoreReports({
+      isEnforcing: () => counters.isEnforcing,
+      uncheckedTotal: () => metrics.uncheckedTotal,
+      report: (state) => this.#client.reportCounterStore({ dataPlaneId, ...state }, REPORT_TIMEOUT_MS),
+      log,
+    });
     counters.setDataLostListener(() => this.#cache.refreshAll());
     this.#controlPlaneLink.start(this.#cache);
   }
@@ -219,6 +227,7 @@ export class Gateway implements OpsSource {
     await this.#server.drain(drainTimeoutMs * (1 - USAGE_FLUSH_TIME_RATIO));
     clearInterval(this.#rejectionFlushTimer);
     clearInterval(this.#expiryTimer);
+    this.#counterStoreReports.stop();
     this.#connectBreakers.stop();
     this.#stallDetector.stop();
     this.#rejectionCounts.flush(Date.now());

@@ -21,6 +21,8 @@ import type {
   IReleaseProbeResponse,
   IReportContactsRequest,
   IReportContactsResponse,
+  IReportCounterStoreRequest,
+  IReportCounterStoreResponse,
   IReportCredentialUseRequest,
   IReportCredentialUseResponse,
   IReportUsageRequest,
@@ -141,6 +143,10 @@ export class ControlPlaneClient {
 
   reportCredentialUse(request: IReportCredentialUseRequest, timeoutMs: number): Promise<IReportCredentialUseResponse> {
     return this.#call(gatewayService.reportCredentialUse, request, timeoutMs);
+  }
+
+  reportCounterStore(request: IReportCounterStoreRequest, timeoutMs: number): Promise<IReportCounterStoreResponse> {
+    return this.#call(gatewayService.reportCounterStore, request, timeoutMs);
   }
 
   /** A repeated POST may leave a second run, whose token is lost; it ends with its time. */

@@ -12,6 +12,8 @@ import type {
   IReleaseProbeResponse,
   IReportContactsRequest,
   IReportContactsResponse,
+  IReportCounterStoreRequest,
+  IReportCounterStoreResponse,
   IReportCredentialUseRequest,
   IReportCredentialUseResponse,
   IReportUsageRequest,
@@ -79,6 +81,11 @@ export const gatewayService = {
     v1.ReportCredentialUseRequest,
     v1.ReportCredentialUseResponse,
   ),
+  reportCounterStore: method<IReportCounterStoreRequest, IReportCounterStoreResponse>(
+    'ReportCounterStore',
+    v1.ReportCounterStoreRequest,
+    v1.ReportCounterStoreResponse,
+  ),
   callRuns: method<ICallRunsRequest, ICallRunsResponse>('CallRuns', v1.CallRunsRequest, v1.CallRunsResponse),
 };
 
@@ -102,5 +109,6 @@ export interface GatewayHandlers {
   releaseProbe: handleUnaryCall<IReleaseProbeRequest, IReleaseProbeResponse>;
   reportContacts: handleUnaryCall<IReportContactsRequest, IReportContactsResponse>;
   reportCredentialUse: handleUnaryCall<IReportCredentialUseRequest, IReportCredentialUseResponse>;
+  reportCounterStore: handleUnaryCall<IReportCounterStoreRequest, IReportCounterStoreResponse>;
   callRuns: handleUnaryCall<ICallRunsRequest, ICallRunsResponse>;
 }

@@ -27,6 +27,8 @@ export const {
   ReportContactsResponse,
   ReportCredentialUseRequest,
   ReportCredentialUseResponse,
+  ReportCounterStoreRequest,
+  ReportCounterStoreResponse,
   CircuitOutcome,
 } = acg.v1;
 
@@ -73,6 +75,8 @@ export type IReportContactsResponse = acg.v1.IReportContactsResponse;
 export type IFormerCredential = acg.v1.IFormerCredential;
 export type IReportCredentialUseRequest = acg.v1.IReportCredentialUseRequest;
 export type IReportCredentialUseResponse = acg.v1.IReportCredentialUseResponse;
+export type IReportCounterStoreRequest = acg.v1.IReportCounterStoreRequest;
+export type IReportCounterStoreResponse = acg.v1.IReportCounterStoreResponse;
 export const Outcome = acg.v1.ResolveTokenResponse.Outcome;
 export const InvalidationKind = acg.v1.Invalidation.Kind;
 export const LayoutStage = acg.v1.CounterLayout.Stage;

@@ -166,7 +166,7 @@ const controlplane: FolderRules = {
   'limits-replay': ['db', 'domain', 'http', 'reports/query'],
   'api-keys': ['agents', 'audit', 'db', 'domain', 'http', 'projects', 'watch'],
   runs: ['agents', 'api-keys', 'audit', 'db', 'domain', 'grpc', 'http', 'providers/catalogue', 'runs/ending', 'watch'],
-  attention: ['db', 'http', 'ledger', 'providers', 'providers/catalogue'],
+  attention: ['alert-rules', 'db', 'http', 'ledger', 'providers', 'providers/catalogue'],
   'auth/passwords': ['audit', 'auth/users', 'db', 'domain', 'ops', 'throttling'],
   'auth/sessions': ['audit', 'auth/users', 'db', 'domain', 'http'],
   'auth/second-factor': [

@@ -1,11 +1,13 @@
 /** Schemas of `GET /v1/attention`: items that need a user's action (docs/contract.md#attention). */
 import { type Static, type TSchema, Type } from 'typebox';
+import { METRICS, type Metric } from '../alert-rules/alert-state.js';
 import { Timestamp, Uuid } from '../http/schema.js';
 
 /** Most urgent first. */
 export const ATTENTION_KINDS = [
   'sensitive_call',
   'circuit_open',
+  'alert_open',
   'budget',
   'reconnect_needed',
   'needs_credentials',
@@ -20,9 +22,9 @@ const orNull = <T extends TSchema>(type: T, description: string) => Type.Union([
 
 const AttentionThing = Type.Object({
   id: Type.String({
-    description: 'Id of the agent, account, shared credential, endpoint or key; for a provider its slug.',
+    description: 'Id of the agent, alert, account, shared credential, endpoint or key; for a provider its slug.',
   }),
-  name: Type.String({ description: 'The name; for an endpoint its URL.' }),
+  name: Type.String({ description: 'The name; for an endpoint its URL, for an alert its rule.' }),
   agentId: orNull(Uuid, 'The agent to which the item belongs; null if it does not belong to one agent.'),
   agentName: orNull(Type.String(), 'The name of that agent.'),
   providerSlug: orNull(Type.String(), 'The provider, if the item concerns one.'),
@@ -38,6 +40,10 @@ const AttentionThing = Type.Object({
   agents: orNull(Type.Integer(), 'Number of agents that a breaker concerns.'),
   call: orNull(Type.String(), 'The last rejected sensitive call: provider, method and path.'),
   calls: orNull(Type.Integer(), 'Number of recorded sensitive calls with this key within seven days.'),
+  metric: Type.Unsafe<Metric | null>({
+    anyOf: [{ type: 'string', enum: [...METRICS] }, { type: 'null' }],
+    description: 'What an alert measures.',
+  }),
   clientNetwork: orNull(Type.String(), 'Network from which the last of them came.'),
 });
 export type AttentionThing = Static<typeof AttentionThing>;
@@ -59,4 +65,5 @@ export const EXAMPLES = {
   'things.call': null,
   'things.calls': null,
   'things.clientNetwork': null,
+  'things.metric': null,
 };

@@ -9,7 +9,9 @@ import { ATTENTION_KINDS, type AttentionReply, type AttentionThing } from './sch
 import {
   type AttentionRow,
   loadAttentionRows,
+  loadOpenAlerts,
   loadSensitiveAttempts,
+  type OpenAlertRow,
   type SensitiveAttemptRow,
   SHOWN_PER_KIND_MAX,
 } from './store.js';
@@ -34,11 +36,14 @@ export async function listAttentionItems(
   // Rejected calls, with keys and networks, are for admins of the whole organization.
   const maySeeCalls = isRoleAtLeast(actor.role, 'admin') && (actor.token?.projectId ?? null) === null;
   const attempts = maySeeCalls ? await loadSensitiveAttempts(sql, orgId) : [];
+  const alerts = await loadOpenAlerts(sql, orgId);
   return ATTENTION_KINDS.flatMap((kind): AttentionItems => {
     if (kind === 'circuit_open')
       return circuits.total === 0 ? [] : [{ kind, total: circuits.total, things: circuits.rows.map(presentCircuit) }];
     if (kind === 'sensitive_call')
-      return attempts.length === 0 ? [] : [{ kind, total: attempts[0]!.total, things: attempts.map(presentAttempt) }];
+      return attempts.length === 0 ? [] : [{ kind, total: attempts[0]!.total, things: attempts.map(presentDated) }];
+    if (kind === 'alert_open')
+      return alerts.length === 0 ? [] : [{ kind, total: alerts[0]!.total, things: alerts.map(presentDated) }];
     const ofKind = rows.filter((row) => row.kind === kind);
     return ofKind.length === 0 ? [] : [{ kind, total: ofKind[0]!.total, things: ofKind.map(presentRow) }];
   });
@@ -58,6 +63,7 @@ const NOTHING = {
   call: null,
   calls: null,
   clientNetwork: null,
+  metric: null,
 } as const;
 
 const presentCircuit = ({
@@ -78,7 +84,7 @@ const presentCircuit = ({
   at: since,
 });
 
-const presentAttempt = ({ total: _, at, ...row }: SensitiveAttemptRow): AttentionThing => ({
+const presentDated = ({ total: _, at, ...row }: SensitiveAttemptRow | OpenAlertRow): AttentionThing => ({
   ...NOTHING,
   ...row,
   at: at.toISOString(),

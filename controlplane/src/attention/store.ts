@@ -3,6 +3,7 @@
  * index that begins with the organization, and returns {@link SHOWN_PER_KIND_MAX} rows with the total.
  */
 import { NANOS_PER_CENT } from '@acg/base/time-and-money-units';
+import type { Metric } from '../alert-rules/alert-state.js';
 import type { Sql } from '../db/postgres-client.js';
 import type { AttentionKind } from './schema.js';
 
@@ -16,7 +17,7 @@ const SHORT_LIVED_BELOW_DAYS = 7;
 const UNUSED_AFTER_DAYS = 1;
 
 export interface AttentionRow {
-  readonly kind: Exclude<AttentionKind, 'circuit_open' | 'sensitive_call'>;
+  readonly kind: Exclude<AttentionKind, 'circuit_open' | 'sensitive_call' | 'alert_open'>;
   readonly id: string;
   readonly name: string;
   readonly agentId: string | null;
@@ -134,4 +135,28 @@ export function loadSensitiveAttempts(sql: Sql, orgId: string): Promise<Sensitiv
        and (k.expires_at is null or k.expires_at > now())
       left join agents a on a.id = l.agent_id
      order by l.rejected_at desc, k.id limit ${SHOWN_PER_KIND_MAX}`;
+}
+
+export interface OpenAlertRow {
+  readonly id: string;
+  /** Of the rule. */
+  readonly name: string;
+  readonly agentId: string | null;
+  readonly agentName: string | null;
+  readonly metric: Metric;
+  readonly at: Date;
+  readonly total: number;
+}
+
+/** Open alerts without an acknowledgement, of rules that are not silenced; the newest first. */
+export function loadOpenAlerts(sql: Sql, orgId: string): Promise<OpenAlertRow[]> {
+  return sql<OpenAlertRow[]>`
+    select a.id, r.name, r.agent_id as "agentId", g.name as "agentName", r.metric, a.opened_at as at,
+           count(*) over () as total
+      from alerts a
+      join alert_rules r on r.id = a.rule_id
+      left join agents g on g.id = r.agent_id
+     where a.org_id = ${orgId} and a.resolved_at is null and a.acknowledged_at is null
+       and (r.silenced_until is null or r.silenced_until <= now())
+     order by a.opened_at desc, a.id limit ${SHOWN_PER_KIND_MAX}`;
 }

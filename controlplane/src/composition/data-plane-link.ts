@@ -16,6 +16,7 @@ import { BackgroundTasks } from '../ops/background-tasks.js';
 import type { Metrics } from '../ops/metrics.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
 import type { Vault } from '../vault/aes-gcm-vault.js';
+import { createCounterStoreHandler } from '../watch/counter-store-outages.js';
 import { DataPlaneWatchStreams, type InitialState } from '../watch/data-plane-watch-streams.js';
 import { createCredentialUseHandler } from '../watch/former-credential-use.js';
 import { createWatchHandler } from '../watch/watch-handler.js';
@@ -116,6 +117,7 @@ export function buildDataPlaneLink({
       ...handlers,
       ...createResolveHandlers(contexts, recordGrants, log),
       ...createCredentialUseHandler(pools.feeds, log),
+      ...createCounterStoreHandler(pools.feeds, log),
       watch: createWatchHandler(hub, log),
     },
     log,

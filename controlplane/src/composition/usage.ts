@@ -24,6 +24,7 @@ import { AgentReports } from '../reports/aggregates/agent-reports.js';
 import { ScopeReports } from '../reports/aggregates/scope-reports.js';
 import { AgentLogs } from '../reports/calls/agent-logs.js';
 import { CallLog } from '../reports/calls/call-log.js';
+import { MergedCalls } from '../reports/calls/merged-calls.js';
 import { RejectedCalls } from '../reports/calls/rejected-calls.js';
 import { QueryConcurrencyLimiter } from '../reports/query/query-concurrency-limiter.js';
 import { agentReportRoutes } from '../reports/routes/agent-report-routes.js';
@@ -70,7 +71,7 @@ export function buildUsage(
   const exportContext = { queryLimiter, gcPacer: new MinorGcPacer(createMinorGcTrigger()) };
   agentReportRoutes(app, new AgentReports(sql, queryLimiter), new AgentLogs(queryLimiter), exportContext);
   scopeReportRoutes(app, new ScopeReports(queryLimiter), new AgentFiguresReport(queryLimiter), exportContext);
-  callRoutes(app, new CallLog(queryLimiter), new RejectedCalls(queryLimiter));
+  callRoutes(app, new CallLog(queryLimiter), new RejectedCalls(queryLimiter), new MergedCalls(queryLimiter));
   replayRoutes(app, new ReplayService(queryLimiter));
   const spans = config.otlp === null ? null : createSpanExporter(config.otlp, config.version, log, metrics);
   if (spans !== null) ingest.onCommitted = (entries) => spans.enqueue(entries);

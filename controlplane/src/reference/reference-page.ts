@@ -13,7 +13,7 @@ import {
   type Operation,
   operationsOfTag,
 } from './read-openapi-json.js';
-import { renderCode, renderFieldRow, renderFieldRows, renderTable, renderType } from './render-types.js';
+import { renderCode, renderFieldRow, renderFieldRows, renderTable, renderText, renderType } from './render-types.js';
 
 const STYLE = `
 :root{color-scheme:light dark;font:15px/1.55 system-ui,sans-serif;--line:#8884;--soft:#8881;--mark:#2563eb}
@@ -53,7 +53,7 @@ export function renderReferencePage(document: ApiDocument): string {
   const { info, servers, tags, components } = document;
   const sections = tags.map(({ name, description }) => {
     const calls = operationsOfTag(document, name).map((call) => callHtml(document, call));
-    return `<h2 id="${anchor(name)}">${escapeHtml(name)}</h2><p>${escapeHtml(description)}</p>${calls.join('')}`;
+    return `<h2 id="${anchor(name)}">${escapeHtml(name)}</h2><p>${renderText(description)}</p>${calls.join('')}`;
   });
   const types = Object.entries(components.schemas).map(
     ([name, schema]) =>
@@ -62,7 +62,7 @@ export function renderReferencePage(document: ApiDocument): string {
       }`,
   );
   const schemes = Object.entries(components.securitySchemes).map(
-    ([name, { description }]) => `<tr><td>${renderCode(name)}<td>${escapeHtml(description)}`,
+    ([name, { description }]) => `<tr><td>${renderCode(name)}<td>${renderText(description)}`,
   );
   return `<!doctype html>
 <html lang="en">
@@ -74,7 +74,7 @@ export function renderReferencePage(document: ApiDocument): string {
 <main>
 <h1>${escapeHtml(info.title)}: API</h1>
 <p>${escapeHtml(info.summary)} Version ${escapeHtml(info.version)}.</p>
-<p>${escapeHtml(info.description)}</p>
+<p>${renderText(info.description)}</p>
 <p>A click on a command of “Call it” selects all of it, to copy. Names after <code>$</code> are yours to set.</p>
 <p>Base address: ${renderCode(servers[0].url)}. As data: <a href="v1/openapi.json">openapi.json</a> (OpenAPI 3.1),
 <a href="llms.txt">llms.txt</a>.</p>
@@ -129,13 +129,13 @@ function operationHtml(document: ApiDocument, head: string, operation: Operation
     const types = Object.entries(content ?? {}).map(([type, { schema }]) =>
       type === 'application/json' ? renderType(schema) : escapeHtml(type),
     );
-    return $ref === undefined ? `<tr><td>${status}<td>${types.join(', ')}<td>${escapeHtml(text)}` : status;
+    return $ref === undefined ? `<tr><td>${status}<td>${types.join(', ')}<td>${renderText(text)}` : status;
   });
   const success = Object.values(responses).find(({ content }) => content !== undefined)?.content?.['application/json'];
   const own = answers.filter((answer) => answer.startsWith('<'));
   const errors = answers.filter((answer) => !answer.startsWith('<'));
   return `<h3 id="${operationId}"><a href="#${operationId}">${escapeHtml(summary)}</a></h3>
-${head}<p>${renderCode(operationId)}${description === undefined ? '' : `: ${escapeHtml(description)}`}</p>
+${head}<p>${renderCode(operationId)}${description === undefined ? '' : `: ${renderText(description)}`}</p>
 ${rows.length === 0 ? '' : `<h4>Parameters</h4>${renderTable(rows.join(''))}`}
 ${requestBody === undefined ? '' : bodyHtml(document, requestBody.content['application/json']!)}
 <h4>Answers</h4>${renderTable(own.join(''))}${errors.length === 0 ? '' : `<small>Errors: ${errors.join(', ')}</small>`}

@@ -2,6 +2,10 @@
 import { escapeHtml } from '../http/html-escape-and-csp-hash.js';
 import { nameOfRef, type Schema } from './read-openapi-json.js';
 
+/** Escapes a description, whose names between backticks become code. */
+export const renderText = (text: string): string =>
+  escapeHtml(text).replace(/`([^`]+)`/g, (_, name: string) => `<code>${name}</code>`);
+
 export const renderCode = (text: string): string => `<code>${escapeHtml(text)}</code>`;
 const typeLink = (name: string): string => `<a href="#type-${name}">${name}</a>`;
 
@@ -39,7 +43,7 @@ function range(from: number | undefined, to: number | undefined, unit: string): 
 
 /** Renders one row of a table of fields or parameters. */
 export function renderFieldRow(name: string, schema: Schema, required: boolean, place = ''): string {
-  const notes = [schema.description === undefined ? '' : escapeHtml(schema.description), renderBounds(schema)];
+  const notes = [schema.description === undefined ? '' : renderText(schema.description), renderBounds(schema)];
   const mark = required ? ' <b title="required">*</b>' : '';
   return `<tr><td>${renderCode(name)}${mark}${place === '' ? '' : ` <small>${place}</small>`}<td>${renderType(schema)}<td>${notes
     .filter((note) => note !== '')

@@ -12,7 +12,18 @@ const Health = Type.Unsafe<'operational' | 'degraded' | 'outage'>({
 });
 const State = Type.Unsafe<'CLOSED' | 'HALF_OPEN' | 'OPEN'>({ type: 'string', enum: ['CLOSED', 'HALF_OPEN', 'OPEN'] });
 const ProviderHealth = Type.Object({ slug: Type.String(), displayName: Type.String(), state: State, status: Health });
-const StatusReply = Type.Object({ status: Health, providers: Type.Array(ProviderHealth), lastUpdated: Timestamp });
+const CounterStoreOutage = Type.Object({
+  since: Timestamp,
+  dataPlanes: Type.Integer({ description: 'Number of data planes that cannot reach their counter store.' }),
+});
+const StatusReply = Type.Object({
+  status: Health,
+  providers: Type.Array(ProviderHealth),
+  counterStoreOutage: Type.Union([CounterStoreOutage, Type.Null()], {
+    description: 'Limits and soft budgets are not checked on data planes without their counter store. Null: no outage.',
+  }),
+  lastUpdated: Timestamp,
+});
 
 export function statusRoutes(app: App, status: StatusService): void {
   app.get(
@@ -39,4 +50,5 @@ export function statusRoutes(app: App, status: StatusService): void {
 export const EXAMPLES = {
   lastUpdated: EXAMPLE_TIMES.used,
   'providers.status': 'operational',
+  counterStoreOutage: null,
 };

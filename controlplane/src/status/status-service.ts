@@ -17,7 +17,15 @@ import {
 export interface StatusSnapshot {
   readonly status: Health;
   readonly providers: readonly ProviderHealth[];
+  /** Null: every connected data plane reaches its counter store. */
+  readonly counterStoreOutage: CounterStoreOutage | null;
   readonly lastUpdated: string;
+}
+
+interface CounterStoreOutage {
+  /** ISO. */
+  readonly since: string;
+  readonly dataPlanes: number;
 }
 
 interface StatusProvider {
@@ -28,6 +36,7 @@ interface StatusProvider {
 }
 
 const SNAPSHOT_TTL_MS = 1_000;
+const OUTAGE_REPORT_MAX_AGE_MS = 20_000;
 const NO_ORGANIZATION: OrgCountByState = { CLOSED: 0, HALF_OPEN: 0, OPEN: 0 };
 
 export class StatusService {
@@ -69,11 +78,16 @@ export class StatusService {
   }
 
   async #read(): Promise<StatusSnapshot> {
-    const [counts, fleet] = await Promise.all([this.#organizations(), this.#fleet()]);
+    const [counts, fleet, counterStoreOutage] = await Promise.all([
+      this.#organizations(),
+      this.#fleet(),
+      this.#counterStoreOutage(),
+    ]);
     const providers = this.#providers.map(({ slug, displayName }) =>
       providerHealth(slug, displayName, counts.get(slug) ?? NO_ORGANIZATION, fleet.get(slug) ?? 'CLOSED'),
     );
-    this.#snapshot = { status: overallHealth(providers), providers, lastUpdated: new Date().toISOString() };
+    const lastUpdated = new Date().toISOString();
+    this.#snapshot = { status: overallHealth(providers), providers, counterStoreOutage, lastUpdated };
     this.#readAtMs = performance.now();
     return this.#snapshot;
   }
@@ -104,6 +118,15 @@ export class StatusService {
            group by provider_slug, org_id) organizations
        group by slug`;
     return new Map(rows.map(({ slug, ...count }) => [slug, count]));
+  }
+
+  /** Of connected data planes that reported it lately; they report every 5 s. */
+  async #counterStoreOutage(): Promise<CounterStoreOutage | null> {
+    const [row] = await this.#sql<[{ since: Date | null; dataPlanes: number }]>`
+      select min(store_away_since) as since, count(*)::int as "dataPlanes" from data_planes
+       where store_away_since is not null
+         and least(seen_at, store_reported_at) > now() - ${OUTAGE_REPORT_MAX_AGE_MS} * interval '1 millisecond'`;
+    return row.since === null ? null : { since: row.since.toISOString(), dataPlanes: row.dataPlanes };
   }
 
   /** Returns the fleet's breakers that are not closed, by provider. */

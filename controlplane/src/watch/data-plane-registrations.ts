@@ -59,7 +59,7 @@ export async function registerDataPlane(sql: Sql, plane: DataPlaneRegistration):
         ${plane.connectionId}, ${plane.version})
       on conflict (id) do update set counters = excluded.counters, counter_layout = excluded.counter_layout,
         control_plane_id = excluded.control_plane_id, connection_id = excluded.connection_id,
-        version = excluded.version, connected_at = now(), seen_at = now()`;
+        version = excluded.version, connected_at = now(), seen_at = now(), store_away_since = null`;
   });
 }
 

@@ -306,6 +306,10 @@ export class Metrics implements CallMetrics, CountersMetrics {
     this.#unchecked.value += count;
   }
 
+  get uncheckedTotal(): number {
+    return this.#unchecked.value;
+  }
+
   setEnforcing(): void {}
 
   setEvictable(isEvictable: boolean): void {

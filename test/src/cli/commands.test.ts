@@ -287,6 +287,8 @@ test('every command, in an order in which each finds what it needs', async () =>
   await walk('GET /v1/usage/logs/{id}', ['call', logs.json.logs[0].id]);
   await walk('GET /v1/usage/logs', ['logs', ...A, '--before', new Date().toISOString()]);
   await walk('GET /v1/usage/rejected-calls', ['logs', '--refused', ...A, '--since', '1h']);
+  const all = await walk('GET /v1/usage/calls', ['logs', '--all', ...A, '--since', '1h']);
+  expect(all.json.calls[0]).toMatchObject({ state: 'forwarded', id: logs.json.logs[0].id });
   await walk('GET /v1/usage/summary', ['usage', '--period', '7d']);
   for (const by of ['project', 'agent', 'provider', 'model', 'key', 'status', 'reason'])
     await walk('GET /v1/usage/breakdown', ['usage', '--by', by]);

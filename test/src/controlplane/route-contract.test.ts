@@ -180,28 +180,29 @@ test('input: no value of any field, query parameter or path parameter causes a 5
   expect(wrong).toEqual([]);
 });
 
-test('lists: limit 1–100, default 50; offset from 0; total, limit and offset in the response', async () => {
-  const lists = routes().filter((route) => {
-    const query = route.schema?.querystring as { properties?: Record<string, unknown> } | undefined;
-    return query?.properties?.limit !== undefined;
-  });
+test('lists: limit 1–100, default 50; offset from 0; total, limit and offset in the response, or the next cursor', async () => {
+  const propertiesOf = (route: RouteEntry): Record<string, unknown> =>
+    (route.schema?.querystring as { properties?: Record<string, unknown> } | undefined)?.properties ?? {};
+  const lists = routes().filter((route) => propertiesOf(route).limit !== undefined);
   expect(lists.length).toBeGreaterThanOrEqual(3);
   for (const route of lists) {
     const { owner, call } = await prepareExample(route);
     const ask = (query: Record<string, string>) =>
       callExample(owner, route, { ...call, query: { ...call.query, ...query } });
-    expect([routeName(route), (await ask({})).body]).toMatchObject([routeName(route), { limit: 50, offset: 0 }]);
-    const page = await ask({ limit: '1', offset: '2' });
+    const hasCursor = propertiesOf(route).cursor !== undefined;
+    const first = hasCursor ? { limit: 50, nextCursor: null } : { limit: 50, offset: 0 };
+    expect([routeName(route), (await ask({})).body]).toMatchObject([routeName(route), first]);
+    const page = await ask(hasCursor ? { limit: '1' } : { limit: '1', offset: '2' });
     expect([routeName(route), page.body]).toMatchObject([
       routeName(route),
-      { limit: 1, offset: 2, total: expect.any(Number) },
+      hasCursor ? { limit: 1, nextCursor: null } : { limit: 1, offset: 2, total: expect.any(Number) },
     ]);
     for (const query of [
       { limit: '0' },
       { limit: '101' },
       { limit: 'x' },
       { limit: '1.5' },
-      { offset: '-1' },
+      hasCursor ? { cursor: '-1' } : { offset: '-1' },
       { limit: '' },
     ]) {
       expect([routeName(route), query, (await ask(query as Record<string, string>)).status]).toEqual([

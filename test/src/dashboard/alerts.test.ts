@@ -174,6 +174,11 @@ test('creates an alert rule; its alert is acknowledged and silenced, and the aud
   await page.getByText('Spend: $9.12').waitFor();
   await page.getByText('Evaluation failed').waitFor();
   await visitor.goto('/alerts');
+  // It is on top of the overview until a person acknowledges it.
+  await visitor.goto('/');
+  const attention = page.getByRole('region', { name: 'Needs attention' });
+  await attention.getByText('spend of the day: the spend is above the bound').waitFor();
+  await attention.getByRole('link', { name: 'View alert: spend of the day' }).click();
   const open = page.getByRole('region', { name: 'Open alerts' });
   await open.getByText('last week $4.02').waitFor();
   await visitor.checkPage('alerts-open');

@@ -1,4 +1,5 @@
 /** The layout around every screen: palette, shortcuts, banners, error pages. */
+import postgres from 'postgres';
 import { expect, test } from 'vitest';
 import { useDashboard } from './dashboard-fixture.js';
 
@@ -180,6 +181,29 @@ test('shows a banner while the gateway does not respond', async () => {
   await page.getByText('The data shown may be out of date.').waitFor({ state: 'detached' });
 });
 
+test('says on every page that data planes cannot reach their counter store, and since when', async () => {
+  const { visitor } = await dashboard().signUpOwner();
+  const { page } = visitor;
+  const sql = postgres(dashboard().stack.database.url.reveal(), { max: 1 });
+  await sql`
+    insert into data_planes (id, counters, control_plane_id, connection_id, version, seen_at, store_away_since, store_reported_at)
+    values ('away', 'redis', 'test', gen_random_uuid(), '1', now() + interval '1 hour', now() - interval '5 minutes',
+            now() + interval '1 hour')`;
+  try {
+    await visitor.goto('/projects');
+    const banner = page.getByRole('alert').filter({ hasText: 'The counter store does not respond' });
+    await banner
+      .getByText(/Since \d\d:\d\d:\d\d (?:UTC|GMT\S+), at 1 data plane\. Limits are not checked there/)
+      .waitFor();
+    await visitor.checkPage('counter-store-away');
+    await sql`update data_planes set store_away_since = null where id = 'away'`;
+    await banner.waitFor({ state: 'detached' });
+  } finally {
+    await sql`delete from data_planes where id = 'away'`;
+    await sql.end();
+  }
+});
+
 test('says with one banner that the database is away, since when, and that a screen waits', async () => {
   const { visitor } = await dashboard().signUpOwner();
   const { page } = visitor;
@@ -190,7 +214,7 @@ test('says with one banner that the database is away, since when, and that a scr
   await page.route(away, (route) => route.fulfill({ status: 503, json: { error } }));
   await page.getByRole('link', { name: 'Projects' }).click();
   const banner = page.getByRole('alert').filter({ hasText: 'The database of the gateway is unavailable' });
-  await banner.getByText(/Since \d\d:\d\d:\d\d\. Agents can go on calling/).waitFor();
+  await banner.getByText(/Since \d\d:\d\d:\d\d (?:UTC|GMT\S+)\. Agents can go on calling/).waitFor();
   expect(await banner.count()).toBe(1);
   await page.unroute(away);
   await banner.waitFor({ state: 'detached' });

@@ -85,7 +85,7 @@ test('shows new calls live, stops on pause, and opens the details of a call', as
 
   // The agent's own page lists the same calls.
   await visitor.gotoAndCheck(`/agents/${agentId}?tab=calls`, 'agent-calls-some');
-  await page.getByRole('row', { name: /500.*\/v1\/broken/ }).waitFor();
+  await page.getByRole('row', { name: /\/v1\/broken.*500/ }).waitFor();
 });
 
 test('keeps filters in the URL and undoes them with the back button', async () => {
@@ -128,7 +128,7 @@ test('shows every filter as a chip that removes it, keeps times as instants, and
 
   await page.getByRole('button', { name: 'Pause' }).click();
   await page.getByRole('region', { name: 'Calls over time' }).waitFor();
-  await page.getByLabel('From', { exact: true }).fill('2026-01-02T03:04');
+  await page.getByLabel(/^From/).fill('2026-01-02T03:04');
   await expect.poll(() => new URL(page.url()).searchParams.get('from')).toMatch(/^2026-01-0\dT\d\d:04:00\.000Z$/);
   // A link shows the same calls in every time zone.
   await visitor.goto(`/calls?live=off&agent=${agentId}&from=2026-01-02T03:04:00.000Z`);
@@ -144,7 +144,7 @@ test('shows every filter as a chip that removes it, keeps times as instants, and
     .trim()
     .split('\r\n');
   expect(lines).toHaveLength(3);
-  expect(lines[0]).toMatch(/^createdAt,agent,agentId,project,gatewayToken,/);
+  expect(lines[0]).toMatch(/^state,createdAt,agent,agentId,project,gatewayToken,/);
   expect(lines[1]).toContain('Support bot');
 });
 
@@ -175,7 +175,6 @@ test('reports an incomplete search and continues it on request', async () => {
     if (await further.isVisible()) await further.click({ timeout: 1_000 }).catch(noop);
     return found.isVisible();
   });
-  await page.getByText('1–1 of 1', { exact: true }).waitFor();
 });
 
 test('leads from a call to its token, account and project by keyboard, also after the token was revoked', async () => {

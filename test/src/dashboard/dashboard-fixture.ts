@@ -21,6 +21,8 @@ const VIEWPORTS = [
   { width: 1280, height: 900 },
   { width: 390, height: 844 },
 ] as const;
+/** An item of a list on a phone, pixels. */
+const CARD_HEIGHT_MAX = 96;
 /** Also checked for width; the markup is that of 1280. */
 const WIDEST_VIEWPORT = { width: 1440, height: 900 } as const;
 const NARROWEST_VIEWPORT = { width: 360, height: 740 } as const;
@@ -117,6 +119,9 @@ class BrowserUser {
         expect(await this.#findAccessibilityViolations(rules), `${name}, ${colorScheme}, ${width}`).toEqual([]);
         checked = markup;
         expect(await this.#measureOverflowPx(), `${name} is wider than ${width}`).toBeLessThanOrEqual(0);
+        expect(await this.#findTallCards(), `${name}, ${width}: items of lists above ${CARD_HEIGHT_MAX} px`).toEqual(
+          [],
+        );
         expect(
           await this.#findTruncatedText(),
           `${name}, ${width}: figures and labels of buttons that are cut`,
@@ -181,6 +186,23 @@ class BrowserUser {
         .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 1)
         .map(({ textContent }) => textContent);
     });
+  }
+
+  /** Closed cards of lists on phones that are too high; the cards of totals are no items. */
+  #findTallCards(): Promise<readonly string[]> {
+    return this.page.evaluate((heightMax) => {
+      interface Card {
+        readonly textContent: string;
+        querySelector(selector: string): unknown;
+        getBoundingClientRect(): { readonly height: number };
+      }
+      const { document } = globalThis as unknown as { document: { querySelectorAll(s: string): Iterable<Card> } };
+      return [...document.querySelectorAll('.acg-card-list-item')]
+        .filter((card) => card.querySelector('[aria-expanded="false"]') !== null)
+        .map((card) => ({ height: card.getBoundingClientRect().height, text: card.textContent }))
+        .filter(({ height }) => height > heightMax)
+        .map(({ height, text }) => `${height} px: ${text}`);
+    }, CARD_HEIGHT_MAX);
   }
 
   /** Pixels by which the page is wider than the window. */

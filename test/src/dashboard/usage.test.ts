@@ -59,12 +59,30 @@ test('explains each rejection and links to its fix', async () => {
   // No reload: the rows appear by themselves.
   await page.getByRole('row', { name: /rpm 1 More requests per minute than the limit/ }).waitFor();
   await page.getByRole('row', { name: /not_assigned 1 The provider is not assigned/ }).waitFor();
-  const last = page.getByRole('table', { name: 'Last rejected calls' });
-  await last
-    .getByRole('row', { name: /Busy bot openai POST \/v1\/chat\/completions .*429 rpm key 127\.0\.0\.1/ })
-    .waitFor();
-  await last.getByRole('row', { name: /Lost bot .*403 not_assigned/ }).waitFor();
   await visitor.gotoAndCheck('/refusals?period=24h', 'refusals');
+
+  // Forwarded and rejected calls are in one list.
+  await page.getByRole('link', { name: 'Calls', exact: true }).click();
+  const rejected = page.getByRole('row', { name: /Busy bot OpenAI POST \/v1\/chat\/completions Rejected 429 rpm/ });
+  const forwarded = page.getByRole('row', { name: /Busy bot OpenAI POST \/v1\/chat\/completions 200/ });
+  await rejected.waitFor();
+  await forwarded.waitFor();
+  await page.getByLabel('Outcome', { exact: true }).selectOption('Rejected by the gateway');
+  await forwarded.waitFor({ state: 'detached' });
+  await page.getByRole('row', { name: /Lost bot .*Rejected 403 not_assigned/ }).waitFor();
+  await rejected.getByRole('link').first().click();
+  const drawer = page.getByRole('dialog', { name: 'Call' });
+  await drawer.getByText('More requests per minute than the limit').waitFor();
+  await drawer.getByText('127.0.0.1').waitFor();
+  await visitor.checkPage('rejected-call');
+  // The address alone opens the same call: it is no forwarded one, so its record does not exist.
+  visitor.expectHttpError(404, /\/usage\/logs\//);
+  await page.reload();
+  await drawer.getByRole('button', { name: 'Only this reason' }).click();
+  await page.getByRole('row', { name: /not_assigned/ }).waitFor({ state: 'detached' });
+  await rejected.waitFor();
+  await visitor.checkPage('calls-rejected');
+  await visitor.goto('/refusals?period=24h');
 
   await page.getByRole('button', { name: 'Busy bot' }).click();
   expect(page.url()).toContain(`agent=${busy.id}`);
@@ -118,7 +136,7 @@ test('reports usage by provider and model, below a cent, for custom days and as 
   ]);
   const requests = async () => (await call('GET', '/v1/usage/summary?period=7d')).body.requests;
   await expect.poll(requests).toBe(3);
-  // Reports use UTC in every time zone of the browser.
+  // Hours are in the zone of the browser, or in UTC where the user chose it; days are UTC days.
   const devtools = await visitor.context.newCDPSession(page);
   await devtools.send('Emulation.setTimezoneOverride', { timezoneId: 'Pacific/Auckland' });
   await visitor.gotoAndCheck('/usage', 'usage');
@@ -127,11 +145,38 @@ test('reports usage by provider and model, below a cent, for custom days and as 
   expect(costUsd).toBeLessThan(0.01);
   const spend = (await page.getByRole('region', { name: 'Spend', exact: true }).textContent())!;
   expect(spend).toMatch(/\$0\.00\d*[1-9]|< \$0\.0001/);
-  await page.getByRole('button', { name: 'Show as table' }).click();
+  const chart = page.getByRole('region', { name: 'Spend by provider', exact: true });
+  await chart.getByRole('button', { name: 'Show as table' }).click();
   const { timeseries } = (await call('GET', '/v1/usage/timeseries?period=7d')).body;
-  const hour = /(\d\d:\d\d):\d\d$/.exec(timeseries.at(-1).bucket)![1]!;
+  const bucket: string = timeseries.at(-1).bucket;
+  const hourIn = (timeZone: string): string =>
+    new Date(`${bucket.replace(' ', 'T')}Z`).toLocaleTimeString('en-GB', {
+      timeZone,
+      hour: '2-digit',
+      minute: '2-digit',
+    });
   const last = page.getByRole('region', { name: 'Spend by provider, figures' }).getByRole('row').last();
-  expect(await last.textContent()).toContain(hour);
+  expect(await last.textContent()).toContain(hourIn('Pacific/Auckland'));
+  await chart.getByRole('columnheader', { name: /^Hour \(GMT\+1[23]\)$/ }).waitFor();
+  await page.getByRole('button', { name: 'Account and organization' }).click();
+  await visitor.checkPage('menu-of-times');
+  await page.getByRole('menuitem', { name: 'UTC', exact: true }).click();
+  await chart.getByRole('button', { name: 'Show as table' }).click();
+  await chart.getByRole('columnheader', { name: 'Hour (UTC)' }).waitFor();
+  expect(await last.textContent()).toContain(hourIn('UTC'));
+  // The choice holds on every screen and after a reload, and the address keeps instants.
+  await visitor.goto('/calls?live=off&from=2026-01-02T03:04:00.000Z');
+  await page.getByRole('columnheader', { name: 'Time (UTC)' }).waitFor();
+  expect(await page.getByLabel('From (UTC)').inputValue()).toBe('2026-01-02T03:04');
+  await page.getByText('From 2 Jan 2026, 03:04:00 UTC').waitFor();
+  await page.getByRole('button', { name: 'Account and organization' }).click();
+  await page.getByRole('menuitem', { name: 'Local time (Pacific/Auckland)' }).click();
+  await page.getByRole('columnheader', { name: 'Time (GMT+13)' }).waitFor();
+  expect(await page.getByLabel('From (GMT+13)').inputValue()).toBe('2026-01-02T16:04');
+  expect(page.url()).toContain('from=2026-01-02T03:04:00.000Z');
+  await page.getByLabel('From (GMT+13)').fill('2026-01-02T17:04');
+  await expect.poll(() => new URL(page.url()).searchParams.get('from')).toBe('2026-01-02T04:04:00.000Z');
+  await visitor.goto('/usage');
 
   await page.getByLabel('Group by', { exact: true }).selectOption('model');
   await page.getByRole('link', { name: /^gpt-5-mini/ }).waitFor();
@@ -217,4 +262,24 @@ test('closes a month: by project and model with total, share, change and order, 
   expect(lines[2]).toMatch(/^Total,/);
   const spends = lines.map((line) => Number(line.split(',')[4]));
   expect(spends[0]! + spends[1]!).toBeCloseTo(spends[2]!, 6);
+
+  // The budgets of the month and of a day are lines in the charts of the agent.
+  const rowOf = (window: string, cents: number) => ({ window, cents, models: [], mode: 'soft' });
+  const body = { budgets: [rowOf('month', 5_000), rowOf('day', 300)] };
+  expect((await call('PATCH', `/v1/agents/${support.id}`, body)).status).toBe(200);
+  await visitor.gotoAndCheck(`/agents/${support.id}`, 'agent-budget-lines');
+  for (const [chart, figures] of [
+    ['Spend', ['Day (UTC)', 'Spend', 'Budget per day', '$3.00']],
+    ['Spend this month', ['Day (UTC)', 'Spend', 'Budget', '$50.00']],
+  ] as const) {
+    const region = page.getByRole('region', { name: chart, exact: true });
+    await region.getByRole('img').waitFor();
+    await region.getByRole('button', { name: 'Show as table' }).click();
+    expect(await region.getByRole('columnheader').allTextContents()).toEqual(figures.slice(0, -1));
+    await region
+      .getByRole('cell', { name: figures.at(-1)!, exact: true })
+      .first()
+      .waitFor();
+    await region.getByRole('button', { name: 'Show as chart' }).click();
+  }
 });

@@ -286,8 +286,12 @@ test('fail-open: without Redis calls pass and are counted; afterwards limits and
   await redis.kill();
   for (let i = 0; i < 10; i++) expect((await call(urls[i % 2]!, token, 'gone', 500)).status).toBe(200);
   expect(await uncheckedTotal()).toBe(10);
+  const outage = async () => (await stack.call('GET', '/v1/status', null)).body.counterStoreOutage;
+  await waitForCondition(async () => (await outage())?.dataPlanes === urls.length, 'the status names both data planes');
+  expect(Date.parse((await outage()).since)).toBeLessThanOrEqual(Date.now());
   await redis.restart();
   await waitForCondition(async () => (await countEnforcingPlanes()) === urls.length, 'both data planes enforce again');
+  await waitForCondition(async () => (await outage()) === null, 'the status has no outage');
   // The store came back empty: the minute is free again, but the budget is spent.
   const rejected = await call(urls[0]!, token, 'gone', 1);
   expect(rejected.body).toMatchObject({ limitType: 'budget', spentCents: 1, budgetCents: 1 });

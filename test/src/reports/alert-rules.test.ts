@@ -81,11 +81,20 @@ test('spend: opens once, is acknowledged, and resolves an hour after it was last
     { event: 'alert.opened', data: { alertId: alert.id, ruleId: rule.id, metric: 'spend', value: 150, baseline: 100 } },
   ]);
 
+  const attention = async () => (await owner.call('GET', '/v1/attention')).body.attention;
+  const inAttention = async () => (await attention()).find(({ kind }: { kind: string }) => kind === 'alert_open');
+  const item = { id: alert.id, name: 'r', metric: 'spend', at: alert.openedAt };
+  expect(await inAttention()).toMatchObject({ total: 1, things: [item] });
+  await sql`update alert_rules set silenced_until = now() + interval '1 hour' where id = ${rule.id}`;
+  expect(await inAttention()).toBeUndefined();
+  await sql`update alert_rules set silenced_until = now() - interval '1 hour' where id = ${rule.id}`;
+  expect(await inAttention()).toMatchObject({ total: 1 });
   const viewer = await plane().createMember('viewer', owner.orgId);
   expect((await viewer.call('POST', `/v1/alerts/${alert.id}/acknowledge`)).status).toBe(403);
   const member = await plane().createMember('member', owner.orgId);
   const seen = await member.call('POST', `/v1/alerts/${alert.id}/acknowledge`);
   expect(seen.body.alert).toMatchObject({ state: 'acknowledged', acknowledgedBy: expect.any(String) });
+  expect(await inAttention()).toBeUndefined();
   await member.call('POST', `/v1/alerts/${alert.id}/acknowledge`);
   const audit = (await owner.call('GET', '/v1/audit?action=alert.acknowledge')).body.entries;
   expect(audit).toMatchObject([{ actor: { userId: member.userId }, target: { id: alert.id } }]);

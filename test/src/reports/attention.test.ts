@@ -167,6 +167,10 @@ test('attention: at most five of a kind, with the total; another organization se
     insert into minted_credentials (id, org_id, account_id, failure, failed_at)
     select gen_random_uuid(), org_id, id, 'invalid_grant', now() from provider_accounts
      where org_id = ${owner.orgId} limit 1`;
+  const rule = { name: 'r', metric: 'spend', windowHours: 1, increasePercent: 50, atLeast: 100 };
+  const ruleId = (await owner.call('POST', '/v1/alert-rules', rule)).body.rule.id;
+  await sql`
+    insert into alerts (id, org_id, rule_id, value) values (gen_random_uuid(), ${owner.orgId}, ${ruleId}, 200)`;
   expect((await fetchAttention()).map(({ kind }) => kind)).toEqual(
     ATTENTION_KINDS.filter((kind) => kind !== 'sensitive_call'),
   );

@@ -165,6 +165,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'acg logs --since 1h --status 4xx,5xx',
     "acg logs --jq '.logs[].id'",
     'acg logs --refused --agent support-bot',
+    'acg logs --all -f --agent support-bot',
   ],
   call: ['acg call 01a200de-16d8-74de-8093-48e13086089c'],
   usage: ['acg usage --period 7d', 'acg usage --by model --agent support-bot'],

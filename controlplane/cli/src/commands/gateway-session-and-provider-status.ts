@@ -39,6 +39,7 @@ export function registerStatusCommand(command: Command, { begin, setExitCode: ex
       session: session?.value ?? null,
       gateway: gateway.value,
       providers: providers.value?.providers ?? [],
+      counterStoreOutage: providers.value?.counterStoreOutage ?? null,
       problems: [
         ...new Set(
           [config, providers, session, gateway].flatMap((part) => (part?.problem == null ? [] : [part.problem])),
@@ -56,6 +57,7 @@ interface Status {
   readonly session: Parameters<typeof formatIdentity>[0] | null;
   readonly gateway: { readonly url: string; readonly latencyMs: number } | null;
   readonly providers: readonly { readonly slug: string; readonly status: string }[];
+  readonly counterStoreOutage: { readonly since: string; readonly dataPlanes: number } | null;
   readonly problems: readonly string[];
 }
 
@@ -67,6 +69,11 @@ function printStatus(run: Invocation, status: Status, loggedIn: boolean): void {
     proxy: gateway === null ? 'not reachable' : `${gateway.url} answers in ${gateway.latencyMs} ms`,
     providers: summarizeProviders(status.providers),
   });
+  const outage = status.counterStoreOutage;
+  if (outage !== null)
+    run.printNote(
+      `counter store away since ${outage.since} at ${outage.dataPlanes} data plane(s): limits and soft budgets are not checked there`,
+    );
   for (const problem of status.problems) run.printNote(`acg: ${problem}`);
 }
 

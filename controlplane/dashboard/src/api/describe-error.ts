@@ -2,6 +2,8 @@
 import { ApiError, UnreachableError } from '@acg/client/api-errors';
 
 const SERVER_ERROR = 500;
+/** The API's answer to an address such as `/agents/garbage`. */
+const INVALID_ID = /^id must match format/i;
 
 interface ErrorDescription {
   readonly text: string;
@@ -12,6 +14,8 @@ interface ErrorDescription {
 /** `isRead`: the request changed nothing, and its screen retries when the gateway responds again. */
 export function describeError(error: unknown, isRead = false): ErrorDescription {
   const unknown = 'It is unknown whether the change was saved. Check, then try again.';
+  if (isRead && error instanceof ApiError && error.status === 400 && INVALID_ID.test(error.error))
+    return { text: 'The address holds an id that does not exist.', requestId: error.requestId };
   if (error instanceof ApiError) {
     const then = error.status < SERVER_ERROR ? '' : `. ${isRead ? 'Try again.' : unknown}`;
     return { text: formatApiError(error) + then, requestId: error.requestId };

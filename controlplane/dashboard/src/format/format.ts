@@ -1,4 +1,5 @@
 /** Formats of numbers, money and times. */
+import { chosenTimeZone, timeZoneUnit } from './time-zone.js';
 
 const MINUTE_S = 60;
 const HOUR_S = 3_600;
@@ -81,35 +82,47 @@ export function formatBytes(value: number): string {
   return `${unit === 0 || size >= 100 ? Math.round(size) : size.toFixed(1)} ${units[unit]}`;
 }
 
-const dateTimes = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' });
-const exactTimes = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'long' });
-const dates = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium' });
-const times = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
-const utcDays = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
-const utcHours = new Intl.DateTimeFormat('en-GB', {
-  day: 'numeric',
-  month: 'short',
-  hour: '2-digit',
-  minute: '2-digit',
-  timeZone: 'UTC',
-});
+/** Formatters of each zone, created on first use. */
+const formatters = new Map<string, Intl.DateTimeFormat>();
+
+/** `zone`: default the chosen one. */
+function formatTimeAs(
+  at: string | number,
+  options: Intl.DateTimeFormatOptions,
+  zone: 'UTC' | undefined = chosenTimeZone(),
+): string {
+  const key = JSON.stringify([options, zone]);
+  const known = formatters.get(key);
+  const formatter = known ?? new Intl.DateTimeFormat('en-GB', { ...options, timeZone: zone });
+  if (known === undefined) formatters.set(key, formatter);
+  return formatter.format(new Date(at));
+}
+
+const DAY_PARTS = { day: 'numeric', month: 'short' } as const;
 const relativeTimes = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' });
 
-/** Local date and time. */
-export const formatDateTime = (iso: string): string => dateTimes.format(new Date(iso));
-/** Local date and time with seconds and zone. */
-export const formatExactTime = (iso: string): string => exactTimes.format(new Date(iso));
-export const formatDate = (iso: string): string => dates.format(new Date(iso));
-/** Local time of day with seconds. */
-export const formatTime = (iso: string): string => times.format(new Date(iso));
+/** Date and time in the chosen zone, with its unit. */
+export const formatDateTime = (iso: string): string =>
+  `${formatTimeAs(iso, { dateStyle: 'medium', timeStyle: 'short' })} ${timeZoneUnit(Date.parse(iso))}`;
+/** Date and time with seconds and unit. */
+export const formatExactTime = (iso: string): string =>
+  `${formatTimeAs(iso, { dateStyle: 'medium', timeStyle: 'medium' })} ${timeZoneUnit(Date.parse(iso))}`;
+export const formatDate = (iso: string): string => formatTimeAs(iso, { dateStyle: 'medium' });
+/** Time of day with seconds; lists show the unit in their head. */
+export const formatTime = (iso: string): string => formatTimeAs(iso, { timeStyle: 'medium' });
 /**
  * Start of a report's bucket, Unix ms. Reports write it as UTC without a zone (`YYYY-MM-DD HH:MM:SS`), which a browser
  * would read as local time.
  */
 export const bucketStartMs = (bucket: string): number => Date.parse(`${bucket.replace(' ', 'T')}Z`);
-/** A bucket of a report, UTC. */
+/** A bucket of a report: an hour in the chosen zone; a day is a UTC day in both, because reports count it so. */
 export const formatBucket = (startMs: number, interval: 'hour' | 'day'): string =>
-  interval === 'day' ? utcDays.format(startMs) : utcHours.format(startMs);
+  interval === 'day'
+    ? formatTimeAs(startMs, DAY_PARTS, 'UTC')
+    : formatTimeAs(startMs, { ...DAY_PARTS, hour: '2-digit', minute: '2-digit' });
+/** The unit of a report's buckets, for heads and legends. */
+export const bucketUnit = (interval: 'hour' | 'day', atMs: number): string =>
+  interval === 'day' ? 'UTC' : timeZoneUnit(atMs);
 
 /** `8 sec. ago`, `in 3 days`. */
 export function formatRelativeTime(iso: string, nowMs: number): string {
@@ -122,8 +135,13 @@ export function formatRelativeTime(iso: string, nowMs: number): string {
 }
 
 const MINUTE_CHARS = 16;
-/** Formats a time for a `datetime-local` input: local, without a zone, to the minute or the millisecond. */
-export function formatLocalTimeInput(at: Date, precision: 'minute' | 'millisecond' = 'minute'): string {
-  const local = new Date(at.getTime() - at.getTimezoneOffset() * MINUTE_S * 1_000).toISOString();
-  return precision === 'minute' ? local.slice(0, MINUTE_CHARS) : local.slice(0, -1);
+/** Formats a time for a `datetime-local` input: in the chosen zone, without a zone, to the minute or the millisecond. */
+export function formatTimeInput(at: Date, precision: 'minute' | 'millisecond' = 'minute'): string {
+  const offsetMs = chosenTimeZone() === undefined ? at.getTimezoneOffset() * MINUTE_S * 1_000 : 0;
+  const text = new Date(at.getTime() - offsetMs).toISOString();
+  return precision === 'minute' ? text.slice(0, MINUTE_CHARS) : text.slice(0, -1);
 }
+
+/** Reads a `datetime-local` input in the chosen zone; Unix ms, NaN: empty or incomplete. */
+export const parseTimeInput = (text: string): number =>
+  Date.parse(text === '' || chosenTimeZone() === undefined ? text : `${text}Z`);

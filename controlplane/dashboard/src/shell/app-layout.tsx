@@ -1,10 +1,11 @@
 /** The layout of every screen: header, navigation, banners and overlays. */
 import { AppShell, Burger, Group, Skeleton, Text, UnstyledButton } from '@mantine/core';
 import { useDisclosure, useReducedMotion } from '@mantine/hooks';
-import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
+import { Fragment, lazy, type ReactNode, Suspense, useEffect, useState, useSyncExternalStore } from 'react';
 import { Link, useLocation } from 'wouter';
 import { lazyComponent } from '../components/layout/lazy-component-no-suspense-delay.js';
 import { Logo } from '../components/layout/logo.js';
+import { onTimeZoneChange, timeZoneChoice } from '../format/time-zone.js';
 import { useKeyboardShortcuts } from './keyboard-shortcuts.js';
 import { OutageVersionOrReviewBanner } from './outage-version-or-review-banner.js';
 import { SidebarNavigation } from './sidebar-navigation.js';
@@ -31,6 +32,7 @@ type Overlay = 'palette' | 'keys' | null;
 export function AppLayout({ children }: { readonly children: ReactNode }) {
   const [menuOpen, menu] = useDisclosure(false);
   const [overlay, setOverlay] = useState<Overlay>(null);
+  const timeZone = useSyncExternalStore(onTimeZoneChange, timeZoneChoice);
   const [path] = useLocation();
   const prefersReducedMotion = useReducedMotion(undefined, { getInitialValueInEffect: false });
   // biome-ignore lint/correctness/useExhaustiveDependencies: changing the screen closes the drawer
@@ -78,8 +80,11 @@ export function AppLayout({ children }: { readonly children: ReactNode }) {
         <SidebarNavigation />
       </AppShell.Navbar>
       <AppShell.Main id="main" tabIndex={-1}>
-        <OutageVersionOrReviewBanner />
-        {children}
+        {/* Another zone renders every time again. */}
+        <Fragment key={timeZone}>
+          <OutageVersionOrReviewBanner />
+          {children}
+        </Fragment>
       </AppShell.Main>
       <ConfirmationDialog />
       <SilentErrorBoundary>

@@ -6,6 +6,7 @@ import { BASE_PATH } from '../api/page-meta-tags.js';
 import { RoleGuardedButton } from '../components/buttons/role-guarded-button.js';
 import { showErrorToast } from '../components/feedback/toast.js';
 import { PageHeader } from '../components/layout/page-header.js';
+import { formatDateTime } from '../format/format.js';
 
 interface OrganizationPendingDeletionPageProps {
   readonly org: { readonly id: string; readonly name: string };
@@ -23,11 +24,7 @@ export function OrganizationPendingDeletionPage({ org, purgeAt }: OrganizationPe
   return (
     <>
       <PageHeader title={`${org.name} is being deleted`} />
-      <Alert
-        color="red"
-        variant="light"
-        title={`All its data will be deleted on ${new Date(purgeAt).toLocaleString()}`}
-      >
+      <Alert color="red" variant="light" title={`All its data will be deleted on ${formatDateTime(purgeAt)}`}>
         <Stack gap="md" align="flex-start">
           <Text size="sm">
             Its calls have stopped. An owner can restore it until then. Revoked tokens stay revoked.

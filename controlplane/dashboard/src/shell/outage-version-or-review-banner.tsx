@@ -1,19 +1,23 @@
 /**
- * Banners for the whole page: the API does not respond, or not within 3 s, a newer version is available, or suspended items wait for
- * review.
+ * Banners for the whole page: the API does not respond, or not within 3 s, data planes cannot reach their counter store, a newer
+ * version is available, or suspended items wait for review.
  */
 import { Alert, Button, Group, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
+import { api } from '../api/api-client.js';
 import { type Outage, useOutage, useSlowSince } from '../api/api-reachability.js';
 import { ME_QUERY_KEY, queryClient } from '../api/query-client.js';
 import { useConfig, useMe } from '../api/session.js';
 import { formatTime } from '../format/format.js';
+import { timeZoneUnit } from '../format/time-zone.js';
 
 const RECONNECT_MS = 3_000;
 const VERSION_CHECK_MS = 300_000;
+const STATUS_CHECK_MS = 10_000;
 
-const formatClock = (ms: number): string => formatTime(new Date(ms).toISOString());
+const formatClock = (ms: number): string => `${formatTime(new Date(ms).toISOString())} ${timeZoneUnit(ms)}`;
 
 const CAUSES: Readonly<Record<Outage['cause'], readonly [title: string, text: string]>> = {
   offline: ['This computer is offline', 'The data shown may be out of date.'],
@@ -30,6 +34,7 @@ export function OutageVersionOrReviewBanner() {
   const slowSince = useSlowSince();
   const config = useConfig(outage === null ? VERSION_CHECK_MS : RECONNECT_MS);
   const newer = useNewerVersion(config.data?.version);
+  const counterStoreOutage = useCounterStoreOutage();
   useEffect(() => {
     if (outage?.cause !== 'database') return undefined;
     const timer = setInterval(() => void queryClient.refetchQueries({ queryKey: ME_QUERY_KEY }), RECONNECT_MS);
@@ -49,6 +54,17 @@ export function OutageVersionOrReviewBanner() {
     return (
       <Alert color="orange" variant="light" mb="lg" role="status" title="The gateway responds slowly">
         <Text size="sm">Waiting since {formatClock(slowSince)}. A part of this page has not arrived.</Text>
+      </Alert>
+    );
+  }
+  if (counterStoreOutage !== null) {
+    return (
+      <Alert color="red" variant="light" mb="lg" role="alert" title="The counter store does not respond">
+        <Text size="sm">
+          Since {formatClock(Date.parse(counterStoreOutage.since))}, at {counterStoreOutage.dataPlanes}{' '}
+          {counterStoreOutage.dataPlanes === 1 ? 'data plane' : 'data planes'}. Limits are not checked there: calls of
+          agents with fail-open pass unchecked, and calls of all other agents are rejected.
+        </Text>
       </Alert>
     );
   }
@@ -73,6 +89,16 @@ export function OutageVersionOrReviewBanner() {
       </Group>
     </Alert>
   );
+}
+
+/** Null: the data planes reach their counter store, as far as the control plane knows. */
+function useCounterStoreOutage() {
+  const status = useQuery({
+    queryKey: ['status'],
+    queryFn: () => api.get('/v1/status'),
+    refetchInterval: STATUS_CHECK_MS,
+  });
+  return status.data?.counterStoreOutage ?? null;
 }
 
 /** Shown to owners while suspended items wait for a decision. */

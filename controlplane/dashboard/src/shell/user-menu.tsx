@@ -1,12 +1,17 @@
 /** The user menu: user, organizations, help and log out. */
 import { Button, Menu, Text } from '@mantine/core';
-import { BookOpen, Check, ChevronDown, Keyboard, LogOut, Plus, Rocket } from 'lucide-react';
+import { BookOpen, Check, ChevronDown, Clock, Keyboard, LogOut, Plus, Rocket } from 'lucide-react';
+import { useSyncExternalStore } from 'react';
 import { Link } from 'wouter';
 import { BASE_PATH } from '../api/page-meta-tags.js';
 import { useMe, useSignOut, useSwitchOrganization } from '../api/session.js';
 import { showErrorToast } from '../components/feedback/toast.js';
+import { browserTimeZone, chooseTimeZone, onTimeZoneChange, timeZoneChoice } from '../format/time-zone.js';
+
+const TIME_ZONES = ['local', 'utc'] as const;
 
 export function UserMenu({ onHelp }: { readonly onHelp: () => void }) {
+  useSyncExternalStore(onTimeZoneChange, timeZoneChoice);
   const me = useMe().data;
   const switchTo = useSwitchOrganization();
   const signOut = useSignOut();
@@ -52,6 +57,18 @@ export function UserMenu({ onHelp }: { readonly onHelp: () => void }) {
         >
           New organization
         </Menu.Item>
+        <Menu.Divider />
+        <Menu.Label>Times</Menu.Label>
+        {TIME_ZONES.map((choice) => (
+          <Menu.Item
+            key={choice}
+            leftSection={<Clock size={16} aria-hidden />}
+            rightSection={choice === timeZoneChoice() ? <Check size={14} aria-label="selected" /> : null}
+            onClick={() => chooseTimeZone(choice)}
+          >
+            {choice === 'utc' ? 'UTC' : `Local time (${browserTimeZone()})`}
+          </Menu.Item>
+        ))}
         <Menu.Divider />
         <Menu.Item component={Link} href="/setup" leftSection={<Rocket size={16} aria-hidden />}>
           Set up an agent

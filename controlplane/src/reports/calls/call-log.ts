@@ -1,5 +1,6 @@
 /** The calls of an organization, a project or an agent: filtered pages and single calls (docs/contract.md#usage). */
 import { NANOS_PER_CENT } from '@acg/base/time-and-money-units';
+import type { Tx } from '../../db/postgres-client.js';
 import { InvalidInput, NotFound } from '../../domain/errors.js';
 import type { Page } from '../../http/limit-offset-pagination.js';
 import type { Actor } from '../../http/route-access.js';
@@ -24,15 +25,11 @@ export class CallLog {
     if (page.offset > OFFSET_MAX)
       throw new InvalidInput(`offset must be at most ${OFFSET_MAX}. Set endTime to read older calls.`);
     const range = parseTimeRange(query.startTime, query.endTime);
-    const filter = parseFilter(actor, query);
+    const filter = parseCallFilter(actor, query);
     const { orgId, projectId, agentId } = filter;
     const scope = { orgId, projectId, agentIds: agentId === null ? null : [agentId] };
     return runInScope(this.queryLimiter, scope, async (tx) => {
-      // The right plan of a search depends on how rare the term is, so a search is planned each time. Other queries
-      // reuse a generic plan.
-      const planCacheMode = filter.search === null ? 'auto' : 'force_custom_plan';
-      await tx`select set_config('statement_timeout', ${String(SCAN_STATEMENT_TIMEOUT_MS)}, true),
-        set_config('plan_cache_mode', ${planCacheMode}, true)`;
+      await configureScan(tx, filter);
       const { positions, matchCount, isComplete, searchedFrom } = await searchCalls(
         tx,
         filter,
@@ -63,10 +60,19 @@ export class CallLog {
   }
 }
 
+/** Bounds each statement of a search, and chooses how it is planned. */
+export async function configureScan(tx: Tx, { search }: CallFilter): Promise<void> {
+  // The right plan of a search depends on how rare the term is, so a search is planned each time. Other queries
+  // reuse a generic plan.
+  const planCacheMode = search === null ? 'auto' : 'force_custom_plan';
+  await tx`select set_config('statement_timeout', ${String(SCAN_STATEMENT_TIMEOUT_MS)}, true),
+    set_config('plan_cache_mode', ${planCacheMode}, true)`;
+}
+
 /** Unix ms from a call id. Data planes create the id (UUIDv7) when the call starts. */
 const startMsOfId = (id: string): number => clampToLatest(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16));
 
-function parseFilter({ orgId, token }: Actor, query: CallsQuery): CallFilter {
+export function parseCallFilter({ orgId, token }: Actor, query: Omit<CallsQuery, 'limit' | 'offset'>): CallFilter {
   const { agentId = null, keyId = null, provider = null, model = null, minCost, search = '' } = query;
   const statuses = query.status?.split(',') ?? [];
   return {

@@ -57,7 +57,7 @@ export interface CallChunk {
   readonly lastMs: number | null;
 }
 
-interface ChunkQuery {
+export interface ChunkQuery {
   readonly range: TimeRange;
   /** Only records older than this one; null: start with the newest. */
   readonly after: RecordPosition | null;
@@ -90,7 +90,8 @@ export function findChunkByIndex(tx: Tx, filter: CallFilter, chunkQuery: ChunkQu
   );
 }
 
-async function selectChunk(tx: Tx, { skip, take }: ChunkQuery, records: ReturnType<Tx>): Promise<CallChunk> {
+/** `records`: at most `size` rows with `started_at`, `id` and `hit`, in any order. */
+export async function selectChunk(tx: Tx, { skip, take }: ChunkQuery, records: ReturnType<Tx>): Promise<CallChunk> {
   const [row] = await tx<[Omit<CallChunk, 'found'> & { found: RecordPosition[] | null }]>`
     with scanned as materialized (${records}),
     hits as (select started_at, id from scanned where hit),
@@ -115,25 +116,25 @@ function rangeCondition(tx: Tx, { orgId, agentId }: CallFilter, { range, after }
 }
 
 function filterCondition(tx: Tx, filter: CallFilter) {
-  const { projectId, keyId, provider, model, statuses, statusClasses, minCostNanos, search, tag, runId, wouldReject } =
-    filter;
+  const { projectId, keyId, provider, model, minCostNanos, search, tag, runId, wouldReject } = filter;
   return tx`true
     ${projectId === null ? tx`` : tx`and ${projectCondition(tx, projectId)}`}
     ${keyId === null ? tx`` : tx`and key_id = ${keyId}`}
     ${provider === null ? tx`` : tx`and provider_slug = ${provider}`}
     ${model === null ? tx`` : tx`and model = ${model}`}
-    ${
-      statuses.length + statusClasses.length === 0
-        ? tx``
-        : tx`and (
-      status = any(${[...statuses]}::integer[]) or status / 100 = any(${[...statusClasses]}::integer[]))`
-    }
+    ${statusCondition(tx, filter)}
     ${minCostNanos === null ? tx`` : tx`and cost_nanos >= ${minCostNanos}`}
     ${search === null ? tx`` : tx`and ${tx.unsafe(SEARCH_EXPRESSION)} ilike ${containsPattern(search)}`}
     ${tag === null ? tx`` : tx`and strpos(',' || tags || ',', ${`,${tag},`}) > 0`}
     ${runId === null ? tx`` : tx`and run_id = ${runId}`}
     ${wouldReject ? tx`and would_reject <> ''` : tx``}`;
 }
+
+export const statusCondition = (tx: Tx, { statuses, statusClasses }: CallFilter) =>
+  statuses.length + statusClasses.length === 0
+    ? tx``
+    : tx`and (
+      status = any(${[...statuses]}::integer[]) or status / 100 = any(${[...statusClasses]}::integer[]))`;
 
 /** Records sent without a project belong to the current project of their agent. */
 export const projectCondition = (

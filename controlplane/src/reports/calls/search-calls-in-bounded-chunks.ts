@@ -60,6 +60,15 @@ interface CallSearchResult {
   readonly searchedFrom: Date | null;
 }
 
+interface CallSearchStart {
+  /** Only records older than this one; null: start with the newest. */
+  readonly after: RecordPosition | null;
+  /** False: stops as soon as the page is full, so `matchCount` is no total. */
+  readonly countMatches: boolean;
+}
+
+const COUNT_FROM_NEWEST: CallSearchStart = { after: null, countMatches: true };
+
 export async function searchCalls(
   tx: Tx,
   filter: CallFilter,
@@ -67,8 +76,9 @@ export async function searchCalls(
   page: Page,
   nowMs: number,
   limits: SearchLimits,
+  start: CallSearchStart = COUNT_FROM_NEWEST,
 ): Promise<CallSearchResult> {
-  const search = new CallSearch(tx, filter, page, limits);
+  const search = new CallSearch(tx, filter, page, limits, start);
   const openMs = indexedBeforeMs(filter, nowMs);
   const open = { fromMs: Math.max(range.fromMs, openMs), toMs: range.toMs };
   if (open.fromMs < open.toMs && !(await search.scan(open))) return search.result(false);
@@ -91,17 +101,19 @@ class CallSearch {
   readonly #filter: CallFilter;
   readonly #page: Page;
   readonly #limits: SearchLimits;
+  readonly #start: CallSearchStart;
   readonly #positions: RecordPosition[] = [];
   #matchCount = 0;
   #scannedRows = 0;
   #scanTimeMs = 0;
   #searchedFrom: Date | null = null;
 
-  constructor(tx: Tx, filter: CallFilter, page: Page, limits: SearchLimits) {
+  constructor(tx: Tx, filter: CallFilter, page: Page, limits: SearchLimits, start: CallSearchStart) {
     this.#tx = tx;
     this.#filter = filter;
     this.#page = page;
     this.#limits = limits;
+    this.#start = start;
   }
 
   /** Scans chunk by chunk. Returns false if a limit ended the scan before the end of the range. */
@@ -128,7 +140,7 @@ class CallSearch {
 
   /** Returns null after a timeout. The first chunk has no timeout of its own. */
   async #scanChunk(range: TimeRange, before: CallChunk | null, size: number): Promise<CallChunk | null> {
-    const chunkQuery = { range, after: before === null ? null : before.last, size, ...this.#pageWindow() };
+    const chunkQuery = { range, after: before === null ? this.#start.after : before.last, size, ...this.#pageWindow() };
     const scan = (tx: Tx): Promise<CallChunk> => scanChunk(tx, this.#filter, chunkQuery);
     const chunk = before === null ? await scan(this.#tx) : await this.#withTimeout(scan, CHUNK_TIMEOUT_MS);
     if (chunk !== null) this.#collect(chunk);
@@ -149,7 +161,7 @@ class CallSearch {
   /** Records that the row and time limits still allow; the first chunk is always allowed. */
   #rowsLeft(isFirst: boolean): number {
     const { scannedRowsMax, countedRowsMax, firstChunkRows, scanTimeMaxMs } = this.#limits;
-    if (this.#isPageFull() && this.#matchCount > TOTAL_MAX) return 0;
+    if (this.#isPageFull() && (!this.#start.countMatches || this.#matchCount > TOTAL_MAX)) return 0;
     if (isFirst && !this.#isPageFull()) return this.#firstChunkRows();
     const rows = (this.#isPageFull() ? countedRowsMax : scannedRowsMax) - this.#scannedRows;
     const rowsWithinTime = ((scanTimeMaxMs - this.#scanTimeMs) * this.#scannedRows) / Math.max(this.#scanTimeMs, 1);
@@ -164,8 +176,9 @@ class CallSearch {
   async findByIndex(range: TimeRange): Promise<boolean | null> {
     if (this.#isPageFull()) return false;
     const { offset, limit } = this.#page;
-    const size = Math.max(TOTAL_MAX + 1, offset + limit) - this.#matchCount;
-    const chunkQuery = { range, after: null, size, ...this.#pageWindow() };
+    const rowsMax = Math.max(this.#start.countMatches ? TOTAL_MAX + 1 : 0, offset + limit);
+    const size = rowsMax - this.#matchCount;
+    const chunkQuery = { range, after: this.#start.after, size, ...this.#pageWindow() };
     const chunk = await this.#withTimeout(
       (tx) => findChunkByIndex(tx, this.#filter, chunkQuery),
       this.#limits.indexTimeoutMs,
@@ -204,7 +217,8 @@ class CallSearch {
   /** Without a filter every record matches, so one chunk fills the page and completes the count. */
   #firstChunkRows(): number {
     const { offset, limit } = this.#page;
-    return isUnfiltered(this.#filter) ? Math.max(TOTAL_MAX + 1, offset + limit) : this.#limits.firstChunkRows;
+    if (!isUnfiltered(this.#filter)) return this.#limits.firstChunkRows;
+    return Math.max(this.#start.countMatches ? TOTAL_MAX + 1 : 0, offset + limit);
   }
 
   #pageWindow(): { skip: number; take: number } {

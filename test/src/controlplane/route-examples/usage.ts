@@ -34,6 +34,9 @@ export const USAGE_EXAMPLES: Examples = {
   'GET /v1/usage/rejected-calls': {
     prepare: async (context) => ({ query: { agentId: await agentId(context), reason: 'rpm' } }),
   },
+  'GET /v1/usage/calls': {
+    prepare: async (context) => ({ query: { agentId: await agentId(context), status: '4xx' } }),
+  },
   'GET /v1/usage/logs': {
     prepare: async (context) => ({ query: { agentId: await agentId(context), status: '2xx' } }),
   },

@@ -12,6 +12,7 @@ const formatBudgetCommand = ({ id }: AttentionItem): string => `acg agents set $
 /** Description of each kind, and the command that fixes it. */
 const ATTENTION_KINDS = {
   sensitive_call: ['sensitive call tried', ({ id }) => `acg keys revoke ${id}`],
+  alert_open: ['alert open', ({ id }) => `acg alerts ack ${id}`],
   circuit_open: ['provider fails', () => 'acg circuits'],
   budget: ['budget', formatBudgetCommand],
   reconnect_needed: ['grant ended', ({ id, agentId }) => `acg ${agentId ? 'accounts' : 'credentials'} connect ${id}`],

@@ -1,6 +1,6 @@
 /**
  * `acg logs`: lists calls, newest last; `-f` follows new ones. Counts of rejected calls by reason go to stderr;
- * `--refused` lists the newest of them instead.
+ * `--refused` lists the newest of them instead, `--all` both in one list.
  */
 
 import { searchOlderCalls } from '@acg/client/search-older-calls';
@@ -21,6 +21,7 @@ import {
 import { parseDuration } from '../../options/parse-duration.js';
 import { escapeControlCharacters } from '../../terminal/escape-control-characters.js';
 import { formatCallLine } from './format-call-line.js';
+import { printMergedCalls } from './merged-calls.js';
 import { printRejectedCalls } from './rejected-calls.js';
 import { RejectionCounts } from './rejection-counts.js';
 
@@ -37,6 +38,8 @@ interface LogOptions extends PageOptions {
   readonly since?: string;
   readonly before?: string;
   readonly refused?: true;
+  readonly all?: true;
+  readonly cursor?: string;
 }
 
 /** Calls are recorded some seconds after they end, and not in the order of their start. */
@@ -68,6 +71,17 @@ export function registerLogCommand(command: Command, { begin }: ProgramInterface
         'wouldReject',
       ]),
     )
+    .addOption(
+      new Option('--all', 'forwarded and rejected calls in one list, the latter for admins').conflicts([
+        'refused',
+        'offset',
+      ]),
+    )
+    .addOption(
+      new Option('--cursor <cursor>', 'with --all: go on where a list ended')
+        .conflicts('follow')
+        .implies({ all: true }),
+    )
     .action(async (options: LogOptions) => {
       const run = begin();
       const client = await run.getClient();
@@ -89,6 +103,7 @@ export function registerLogCommand(command: Command, { begin }: ProgramInterface
         startTime: sinceMs === null ? undefined : new Date(sinceMs).toISOString(),
         endTime: before,
       });
+      if (options.all === true) return printMergedCalls(run, client, { ...filters, ...times }, options);
       if (options.refused === true) return printRejectedCalls(run, client, { ...filters, ...times }, options);
       const rejections = hasRejections(options) ? new RejectionCounts(client, filters) : null;
       if (options.follow === true) await followCalls(run, client, filters, { sinceMs, rejections });

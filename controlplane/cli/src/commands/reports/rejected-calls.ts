@@ -34,7 +34,7 @@ export async function printRejectedCalls(
 }
 
 /** `2026-11-22 16:51:54Z support-bot openai GET /v1/organization/keys 403 sensitive_path key ci from 192.0.2.1 ID` */
-function formatRejectedCallLine(call: RejectedCall): string {
+export function formatRejectedCallLine(call: RejectedCall): string {
   return [
     formatSecond(call.rejectedAt),
     call.agentName ?? '–',

@@ -3,7 +3,8 @@ import { Box, useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import { bucketStartMs, formatBucket } from '../../format/format.js';
+import { bucketStartMs, bucketUnit, formatBucket } from '../../format/format.js';
+import { chosenTimeZone } from '../../format/time-zone.js';
 import { type ChartProps, colorOf } from './chart-props-and-colors.js';
 
 /** Colours of axes and grid; the library's default is black in both themes. */
@@ -22,6 +23,7 @@ const LABEL_ROOM = 44;
 const BUCKET_SECONDS = { hour: 3_600, day: 86_400 } as const;
 const BAR_WIDTH_RATIO = 0.7;
 const BAR_WIDTH_MAX = 48;
+const NO_LINES: NonNullable<ChartProps['lines']> = [];
 const INTEGER_STEPS = [1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9].flatMap((step) => [step, 2 * step, 5 * step]);
 
 export function ChartCanvas({
@@ -29,6 +31,7 @@ export function ChartCanvas({
   buckets,
   interval,
   series,
+  lines = NO_LINES,
   format,
   axis: formatTick = format,
   kind = 'bars',
@@ -57,7 +60,10 @@ export function ChartCanvas({
         padding: [8, interval === 'hour' ? LABEL_ROOM : null, null, null],
         legend: { show: false },
         cursor: { y: false, drag: { x: false, y: false } },
-        tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'UTC'),
+        // Ticks lie at full hours and midnights of the zone of the labels.
+        ...(interval === 'hour' && chosenTimeZone() === undefined
+          ? {}
+          : { tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'UTC') }),
         // Half a bucket of space at each end, so that the outer bars are complete and lines keep clear of the axis.
         scales: {
           x: { range: (_plot, min, max) => [min - halfBucketSeconds, max + halfBucketSeconds] },
@@ -88,6 +94,7 @@ export function ChartCanvas({
         series: [
           {},
           ...plottedValues.map((_, i) => seriesStyle(colorOf(series, series.length - 1 - i), kind, buckets.length)),
+          ...lines.map(({ color }) => ({ stroke: color, width: 2, dash: [6, 4], points: { show: false } })),
         ],
         hooks: {
           setCursor: [
@@ -102,6 +109,7 @@ export function ChartCanvas({
       [
         buckets.map((bucket) => bucketStartMs(bucket) / 1_000),
         ...[...plottedValues].reverse().map((values) => [...values]),
+        ...lines.map(({ values }) => [...values]),
       ],
       element,
     );
@@ -111,7 +119,7 @@ export function ChartCanvas({
       observer.disconnect();
       plot.destroy();
     };
-  }, [buckets, height, interval, kind, scheme, series, formatTick]);
+  }, [buckets, height, interval, kind, lines, scheme, series, formatTick]);
   const bucket = hovered === null ? undefined : buckets[hovered.index];
   const width = container.current?.clientWidth ?? 0;
   return (
@@ -135,7 +143,9 @@ export function ChartCanvas({
               : { left: hovered.left + TOOLTIP_GAP }
           }
         >
-          <strong>{formatBucket(bucketStartMs(bucket), interval)}</strong>
+          <strong>
+            {formatBucket(bucketStartMs(bucket), interval)} {bucketUnit(interval, bucketStartMs(bucket))}
+          </strong>
           {kind === 'bars' && series.length > 1 && (
             <span>Total: {format(series.reduce((sum, { values }) => sum + (values[hovered.index] ?? 0), 0))}</span>
           )}
@@ -149,6 +159,17 @@ export function ChartCanvas({
                 {label}: {format(value)}
               </span>
             ))}
+          {lines.map(({ label, values, color }) => {
+            const value = values[hovered.index] ?? null;
+            return (
+              value !== null && (
+                <span key={label}>
+                  <Box component="span" display="inline-block" w={8} h={2} mr={6} mb={3} bg={color} />
+                  {label}: {format(value)}
+                </span>
+              )
+            );
+          })}
         </figcaption>
       )}
     </figure>

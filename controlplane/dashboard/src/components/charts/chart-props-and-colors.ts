@@ -8,6 +8,14 @@ interface ChartSeries {
   readonly color?: string;
 }
 
+/** A bound or a projection: a dashed line over the bars, not part of their stack. */
+interface ChartLine {
+  readonly label: string;
+  /** One value per bucket; null: no line there. */
+  readonly values: readonly (number | null)[];
+  readonly color: string;
+}
+
 export interface ChartProps {
   readonly title: string;
   /** The data belongs to a previously selected period. */
@@ -17,6 +25,7 @@ export interface ChartProps {
   readonly interval: 'hour' | 'day';
   /** Several series are stacked (bars) or drawn side by side (lines). */
   readonly series: readonly ChartSeries[];
+  readonly lines?: readonly ChartLine[];
   readonly format: (value: number) => string;
   /** Formats the labels of the value axis, which are `step` apart; default: `format`. */
   readonly axis?: (value: number, step: number) => string;
@@ -29,6 +38,7 @@ export interface ChartProps {
 }
 
 export const FAILED_COLOR = '#e03131';
+export const PROJECTION_COLOR = '#7950f2';
 
 /**
  * Distinguishable in both themes, the first ones also with red-green blindness. One colour per group of a report; the

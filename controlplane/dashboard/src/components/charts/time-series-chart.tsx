@@ -1,7 +1,7 @@
 /** A chart over time with a title, a legend, and the same figures as a table. */
 import { Box, Button, Card, Group, ScrollArea, Skeleton, Table, Text, Title } from '@mantine/core';
 import { useState } from 'react';
-import { bucketStartMs, formatBucket } from '../../format/format.js';
+import { bucketStartMs, bucketUnit, formatBucket, NO_VALUE } from '../../format/format.js';
 import { EmptyState } from '../feedback/empty-state.js';
 import { staleProps } from '../feedback/stale-props.js';
 import { lazyComponent } from '../layout/lazy-component-no-suspense-delay.js';
@@ -14,8 +14,9 @@ const Canvas = lazyComponent(
 );
 
 export function TimeSeriesChart(props: ChartProps) {
-  const { title, buckets, interval, series, format, stale = false, height = CHART_HEIGHT } = props;
+  const { title, buckets, interval, series, format, stale = false, height = CHART_HEIGHT, lines = [] } = props;
   const [asTable, setAsTable] = useState(false);
+  const unit = bucketUnit(interval, bucketStartMs(buckets.at(-1) ?? ''));
   const empty = series.every(({ values }) => values.every((value) => value === 0));
   return (
     <Card component="section" aria-label={title} {...staleProps(stale)}>
@@ -42,8 +43,10 @@ export function TimeSeriesChart(props: ChartProps) {
           <Table className="acg-table acg-tabular-numbers" verticalSpacing="xs">
             <Table.Thead>
               <Table.Tr>
-                <Table.Th>{interval === 'day' ? 'Day (UTC)' : 'Hour (UTC)'}</Table.Th>
-                {series.map(({ label }) => (
+                <Table.Th>
+                  {interval === 'day' ? 'Day' : 'Hour'} ({unit})
+                </Table.Th>
+                {[...series, ...lines].map(({ label }) => (
                   <Table.Th key={label} ta="right">
                     {label}
                   </Table.Th>
@@ -59,6 +62,11 @@ export function TimeSeriesChart(props: ChartProps) {
                       {format(values[i] ?? 0)}
                     </Table.Td>
                   ))}
+                  {lines.map(({ label, values }) => (
+                    <Table.Td key={label} ta="right">
+                      {formatNullable(format, values[i])}
+                    </Table.Td>
+                  ))}
                 </Table.Tr>
               ))}
             </Table.Tbody>
@@ -69,15 +77,21 @@ export function TimeSeriesChart(props: ChartProps) {
         <>
           <Canvas {...props} height={height} />
           <Group gap="md" mt="sm">
-            {series.length > 1 &&
+            {series.length + lines.length > 1 &&
               series.map(({ label }, i) => (
                 <Group key={label} gap={6} wrap="nowrap">
                   <Box w={10} h={10} bg={colorOf(series, i)} bdrs={3} aria-hidden />
                   <Text size="xs">{label}</Text>
                 </Group>
               ))}
+            {lines.map(({ label, color }) => (
+              <Group key={label} gap={6} wrap="nowrap">
+                <Box w={14} h={0} bd={`1px dashed ${color}`} aria-hidden />
+                <Text size="xs">{label}</Text>
+              </Group>
+            ))}
             <Text size="xs" c="dimmed">
-              {interval === 'day' ? 'Days are UTC.' : 'Hours are UTC.'}
+              {interval === 'day' ? 'Days' : 'Hours'} are {unit}.
             </Text>
           </Group>
         </>
@@ -85,3 +99,6 @@ export function TimeSeriesChart(props: ChartProps) {
     </Card>
   );
 }
+
+const formatNullable = (format: (value: number) => string, value: number | null | undefined): string =>
+  value === null || value === undefined ? NO_VALUE : format(value);

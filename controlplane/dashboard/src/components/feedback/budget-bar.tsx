@@ -21,7 +21,7 @@ export function BudgetBar({ spentCents, budgetCents, isCompact = false }: Budget
       </Text>
     );
   }
-  const percent = budgetCents === 0 ? FULL_PERCENT : (spentCents / budgetCents) * 100;
+  const percent = budgetCents === 0 ? FULL_PERCENT : roundBelowFull((spentCents / budgetCents) * 100);
   const color = percent >= FULL_PERCENT ? 'red' : percent >= WARN_PERCENT ? 'yellow' : 'indigo';
   const text = isCompact
     ? `${percentText(percent)} of ${formatCents(budgetCents)}`
@@ -35,3 +35,6 @@ export function BudgetBar({ spentCents, budgetCents, isCompact = false }: Budget
     </div>
   );
 }
+
+/** Rounds down, so that 99.96 % does not look like a used-up budget. */
+const roundBelowFull = (percent: number): number => Math.floor(percent * 10) / 10;

@@ -1,4 +1,4 @@
-/** Outcome of a call: its status and, if it failed, the error. */
+/** Outcome of a call: its status and, if it failed, the error; of a rejected one the reason. */
 import { StatusBadge } from './status-badge.js';
 
 interface CallOutcome {
@@ -9,6 +9,19 @@ interface CallOutcome {
 export const CallStatusBadge = ({ status, error }: CallOutcome) => (
   <StatusBadge tone={toneOf({ status, error })}>{error === null ? String(status) : `${status} ${error}`}</StatusBadge>
 );
+
+interface MergedCallOutcome {
+  readonly forwarded: CallOutcome | null;
+  readonly rejected: { readonly status: number; readonly reason: string } | null;
+}
+
+/** A rejected call did not reach the provider. */
+export const CallOutcomeBadge = ({ forwarded, rejected }: MergedCallOutcome) =>
+  rejected === null ? (
+    forwarded !== null && <CallStatusBadge {...forwarded} />
+  ) : (
+    <StatusBadge tone="warning">{`Rejected ${rejected.status} ${rejected.reason}`}</StatusBadge>
+  );
 
 function toneOf({ status, error }: CallOutcome): 'success' | 'warning' | 'error' {
   if (status >= 500 || error !== null) return 'error';

@@ -1,5 +1,5 @@
-/** A label with its value in the definition list of a drawer. */
-import { Group, Text } from '@mantine/core';
+/** Sections and rows of the definition lists in a drawer. */
+import { Group, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 
 interface DetailRowProps {
@@ -18,4 +18,15 @@ export const DetailRow = ({ label, isSubtotal = false, children }: DetailRowProp
       {children}
     </Text>
   </Group>
+);
+
+export const DetailSection = ({ title, children }: { readonly title: string; readonly children: ReactNode }) => (
+  <section aria-label={title}>
+    <Title order={3} size="sm" mb="xs">
+      {title}
+    </Title>
+    <Stack component="dl" gap={6} m={0}>
+      {children}
+    </Stack>
+  </section>
 );

@@ -1,4 +1,5 @@
 /** Shows an error in place of the content: what happened, the request id for the operator, and a retry button. */
+import { ApiError } from '@acg/client/api-errors';
 import { Alert, Button, Code, Group, Text } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { describeError } from '../../api/describe-error.js';
@@ -21,7 +22,7 @@ export function ErrorAlert({ error, onRetry }: ErrorAlertProps) {
           Request <Code>{requestId}</Code>
         </Text>
       )}
-      {onRetry !== undefined && (
+      {onRetry !== undefined && canSucceedLater(error) && (
         <Group mt="sm">
           <RetryButton onRetry={onRetry} />
         </Group>
@@ -29,6 +30,10 @@ export function ErrorAlert({ error, onRetry }: ErrorAlertProps) {
     </Alert>
   );
 }
+
+/** What the server rejects for its address, it rejects again. */
+const canSucceedLater = (error: unknown): boolean =>
+  !(error instanceof ApiError && (error.status === 400 || error.status === 404));
 
 /**
  * When the button disappears with the error, the focus moves to the nearest focusable container. Otherwise a keyboard

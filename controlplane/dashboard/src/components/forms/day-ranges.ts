@@ -20,6 +20,7 @@ export const monthBefore = (nowMs: number, monthsBack = 1): DayRange => ({
   start: day(monthStart(nowMs, monthsBack)),
   end: day(monthStart(nowMs, monthsBack - 1) - DAY_MS),
 });
+export const yesterday = (nowMs: number): DayRange => ({ start: day(nowMs - DAY_MS), end: day(nowMs - DAY_MS) });
 const lastDays = (nowMs: number, days: number): DayRange => ({
   start: day(nowMs - (days - 1) * DAY_MS),
   end: day(nowMs),
@@ -27,7 +28,7 @@ const lastDays = (nowMs: number, days: number): DayRange => ({
 
 export const dayRangePresets = (nowMs: number): readonly { readonly label: string; readonly range: DayRange }[] => [
   { label: 'Today', range: lastDays(nowMs, 1) },
-  { label: 'Yesterday', range: { start: day(nowMs - DAY_MS), end: day(nowMs - DAY_MS) } },
+  { label: 'Yesterday', range: yesterday(nowMs) },
   { label: 'This month', range: thisMonth(nowMs) },
   { label: 'Last month', range: monthBefore(nowMs) },
   { label: 'Month before last', range: monthBefore(nowMs, 2) },

@@ -1,7 +1,7 @@
-/** Selects a period until now, a calendar month, or a custom range of UTC days. */
+/** Selects a period until now, yesterday, a calendar month, or a custom range of UTC days. */
 import { Group, NativeSelect, Skeleton } from '@mantine/core';
 import { lazyComponent } from '../layout/lazy-component-no-suspense-delay.js';
-import { dayRangePresets, monthBefore, thisMonth } from './day-ranges.js';
+import { dayRangePresets, monthBefore, thisMonth, yesterday } from './day-ranges.js';
 import { type Period, parsePeriod } from './period-control.js';
 
 const DateRangePicker = lazyComponent(
@@ -15,11 +15,17 @@ type TimeRangeValues = Readonly<Record<keyof typeof TIME_RANGE_DEFAULTS, string>
 
 /** Value of `period` for a custom range. */
 const DAYS = 'days';
-const MONTHS = { month: (nowMs: number) => thisMonth(nowMs), 'last-month': (nowMs: number) => monthBefore(nowMs) };
+/** Periods that are days of the calendar, by the value of `period`. */
+const CALENDAR = {
+  yesterday: (nowMs: number) => yesterday(nowMs),
+  month: (nowMs: number) => thisMonth(nowMs),
+  'last-month': (nowMs: number) => monthBefore(nowMs),
+};
 const DAY_PATTERN = /^\d{4}-\d\d-\d\d$/;
 
 const OPTIONS = [
   { value: '24h', label: 'Last 24 hours' },
+  { value: 'yesterday', label: 'Yesterday' },
   { value: '7d', label: 'Last 7 days' },
   { value: '30d', label: 'Last 30 days' },
   { value: '90d', label: 'Last 90 days' },
@@ -28,7 +34,7 @@ const OPTIONS = [
   { value: DAYS, label: 'Custom days' },
 ];
 
-const isMonth = (period: string): period is keyof typeof MONTHS => Object.hasOwn(MONTHS, period);
+const isCalendar = (period: string): period is keyof typeof CALENDAR => Object.hasOwn(CALENDAR, period);
 
 /** Converts URL values to query parameters of reports; invalid days are dropped. */
 export function parseTimeRange({
@@ -36,7 +42,7 @@ export function parseTimeRange({
   start,
   end,
 }: TimeRangeValues): { period: Period } | { start: string; end?: string } {
-  if (isMonth(period)) return MONTHS[period](Date.now());
+  if (isCalendar(period)) return CALENDAR[period](Date.now());
   if (period !== DAYS) return { period: parsePeriod(period) };
   return {
     start: DAY_PATTERN.test(start) ? start : thisMonth(Date.now()).start,
@@ -57,7 +63,7 @@ export function TimeRangeControl({ values, onChange }: TimeRangeControlProps) {
       <NativeSelect
         label="Period"
         data={OPTIONS}
-        value={days || isMonth(period) ? period : parsePeriod(period)}
+        value={days || isCalendar(period) ? period : parsePeriod(period)}
         onChange={({ currentTarget: { value } }) =>
           onChange(
             value === DAYS

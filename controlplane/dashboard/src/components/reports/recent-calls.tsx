@@ -1,16 +1,18 @@
-/** The newest calls of one object; each opens its details, and a link leads to all of them. */
+/** The newest forwarded and rejected calls of one object; each opens its details, and a link leads to all of them. */
 import { Anchor, Code, Group, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { api } from '../../api/api-client.js';
 import { formatCents, formatMilliseconds } from '../../format/format.js';
 import { providerLabel } from '../../messages/provider-labels.js';
-import { CallStatusBadge } from '../feedback/call-status-badge.js';
+import { CallOutcomeBadge } from '../feedback/call-status-badge.js';
 import { EmptyState } from '../feedback/empty-state.js';
 import { RelativeTime } from '../feedback/relative-time.js';
 import { DataTable } from '../tables/data-table.js';
+import { sharedFieldsOf } from './merged-call.js';
 
-const ROWS = 10;
+const ROWS_DEFAULT = 10;
 const REFETCH_MS = 15_000;
 
 interface RecentCallsProps {
@@ -20,16 +22,18 @@ interface RecentCallsProps {
     readonly keyId?: string;
     readonly provider?: string;
   };
+  readonly rows?: number;
+  readonly empty?: ReactNode;
 }
 
 /** The filter of the Calls page for each field of the scope. */
 const PARAMETERS = { projectId: 'project', agentId: 'agent', keyId: 'key', provider: 'provider' } as const;
 
-export function RecentCalls({ scope }: RecentCallsProps) {
-  const query = { ...scope, limit: ROWS };
+export function RecentCalls({ scope, rows = ROWS_DEFAULT, empty }: RecentCallsProps) {
+  const query = { ...scope, limit: rows };
   const calls = useQuery({
-    queryKey: ['logs', query],
-    queryFn: () => api.get('/v1/usage/logs', { params: { query } }),
+    queryKey: ['calls', 'recent', query],
+    queryFn: () => api.get('/v1/usage/calls', { params: { query } }),
     refetchInterval: REFETCH_MS,
   });
   const filters = new URLSearchParams(
@@ -47,30 +51,33 @@ export function RecentCalls({ scope }: RecentCallsProps) {
         label="Last calls"
         isDense
         query={calls}
-        rows={(data) => data.logs}
+        rows={(data) => data.calls}
         rowKey={({ id }) => id}
         href={({ id }) => `/calls?${filters}&call=${id}`}
         columns={[
-          { header: 'Time', cell: ({ createdAt }) => <RelativeTime at={createdAt} /> },
-          { header: 'Agent', cell: ({ agentName, agentId }) => agentName ?? agentId.slice(-8) },
+          { header: 'Time', cell: ({ at }) => <RelativeTime at={at} /> },
+          { header: 'Agent', cell: (call) => sharedFieldsOf(call).agentName ?? sharedFieldsOf(call).agentId.slice(-8) },
           {
             header: 'Call',
-            cell: ({ method, path, providerSlug }) => (
-              <Text size="sm" span className="acg-call-path acg-one-line" title={`${method} ${path}`}>
-                {providerLabel(providerSlug)} <Code>{method}</Code> {path}
-              </Text>
-            ),
+            cell: (call) => {
+              const { method, path, providerSlug } = sharedFieldsOf(call);
+              return (
+                <Text size="sm" span className="acg-call-path acg-one-line" title={`${method} ${path}`}>
+                  {providerSlug !== null && providerLabel(providerSlug)} <Code>{method}</Code> {path}
+                </Text>
+              );
+            },
           },
-          { header: 'Status', cell: CallStatusBadge },
-          { header: 'Cost', numeric: true, cell: ({ costCents }) => formatCents(costCents) },
+          { header: 'Status', cell: (call) => <CallOutcomeBadge {...call} /> },
+          { header: 'Cost', numeric: true, cell: ({ forwarded }) => formatCents(forwarded?.costCents ?? null) },
           {
             header: 'Duration',
             numeric: true,
-            cell: ({ durationMs }) => formatMilliseconds(durationMs),
+            cell: ({ forwarded }) => formatMilliseconds(forwarded?.durationMs ?? null),
             wideOnly: true,
           },
         ]}
-        empty={<EmptyState title="No calls yet" />}
+        empty={empty ?? <EmptyState title="No calls yet" />}
       />
     </Stack>
   );

@@ -10,14 +10,25 @@ import { ErrorAlert } from '../feedback/error-alert.js';
 import type { parsePeriod } from '../forms/period-control.js';
 
 const REFETCH_MS = 30_000;
+const CENTS_PER_USD = 100;
+const NO_BUDGETS: readonly BudgetOfWindow[] = [];
 
-interface SpendAndCallsChartsProps {
+export interface SpendAndCallsChartsProps {
   readonly scope: { readonly projectId?: string; readonly agentId?: string; readonly keyId?: string };
   readonly period: ReturnType<typeof parsePeriod>;
+  /** Budgets of the object; one of a day for all its calls is a line in the chart of the days. */
+  readonly budgets?: readonly BudgetOfWindow[];
+}
+
+interface BudgetOfWindow {
+  readonly window: string;
+  readonly cents: number;
+  readonly models: readonly string[];
+  readonly tag?: string;
 }
 
 /** While another period loads, it shows the previous one. Callers give it a key where its scope can change. */
-export function SpendAndCallsCharts({ scope, period }: SpendAndCallsChartsProps) {
+export function SpendAndCallsCharts({ scope, period, budgets = NO_BUDGETS }: SpendAndCallsChartsProps) {
   const query = { ...scope, period, interval: period === '24h' ? 'hour' : 'day' } as const;
   const series = useQuery({
     queryKey: ['usage', 'timeseries', query],
@@ -28,6 +39,17 @@ export function SpendAndCallsCharts({ scope, period }: SpendAndCallsChartsProps)
   const points = series.data?.timeseries;
   const buckets = useMemo(() => points?.map(({ bucket }) => bucket) ?? [], [points]);
   const spend = useMemo(() => [{ label: 'Spend', values: points?.map(({ costUsd }) => costUsd) ?? [] }], [points]);
+  const dayCents = budgets.find(
+    ({ window, models, tag }) => window === 'day' && models.length === 0 && tag === undefined,
+  )?.cents;
+  const interval = series.data?.interval;
+  const budgetLine = useMemo(
+    () =>
+      dayCents === undefined || interval !== 'day'
+        ? []
+        : [{ label: 'Budget per day', values: buckets.map(() => dayCents / CENTS_PER_USD), color: FAILED_COLOR }],
+    [dayCents, interval, buckets],
+  );
   const calls = useMemo(
     () => [
       { label: 'Successful', values: points?.map(({ requests, errors }) => requests - errors) ?? [] },
@@ -46,6 +68,7 @@ export function SpendAndCallsCharts({ scope, period }: SpendAndCallsChartsProps)
             interval={series.data.interval}
             stale={series.isPlaceholderData}
             series={spend}
+            lines={budgetLine}
             format={formatUsd}
             axis={formatUsdTick}
           />

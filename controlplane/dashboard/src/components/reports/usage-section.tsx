@@ -12,7 +12,8 @@ import { Trend } from '../feedback/trend.js';
 import { PeriodControl, parsePeriod } from '../forms/period-control.js';
 import { PageLink } from '../layout/page-link.js';
 import { DataTable } from '../tables/data-table.js';
-import { SpendAndCallsCharts } from './spend-and-calls-charts.js';
+import { MonthSpendChart } from './month-spend-chart.js';
+import { SpendAndCallsCharts, type SpendAndCallsChartsProps } from './spend-and-calls-charts.js';
 
 const DEFAULTS = { period: '30d' };
 const REFETCH_MS = 30_000;
@@ -35,9 +36,10 @@ interface UsageSectionProps {
   readonly scope: Scope;
   /** One table for each. */
   readonly by: readonly Dimension[];
+  readonly budgets?: SpendAndCallsChartsProps['budgets'];
 }
 
-export function UsageSection({ scope, by }: UsageSectionProps) {
+export function UsageSection({ scope, by, budgets = [] }: UsageSectionProps) {
   const { values, set } = useUrlState(DEFAULTS);
   const period = parsePeriod(values.period);
   const [first = 'model', ...others] = by;
@@ -65,7 +67,8 @@ export function UsageSection({ scope, by }: UsageSectionProps) {
         />
         <MetricTile label="Tokens" value={sums ? formatCount(sums.tokensIn + sums.tokensOut) : missing} />
       </SimpleGrid>
-      <SpendAndCallsCharts scope={scope} period={period} />
+      <SpendAndCallsCharts scope={scope} period={period} budgets={budgets} />
+      {scope.keyId === undefined && <MonthSpendChart scope={scope} />}
       <BreakdownTable scope={scope} by={first} query={totals} />
       {others.map((dimension) => (
         <FetchedBreakdown key={dimension} scope={scope} by={dimension} period={period} />

@@ -1,20 +1,20 @@
-/** A list on a small screen: one card for each row. */
-import { Group, NativeSelect, Stack, Text } from '@mantine/core';
-import { ACTIONS_HEADER, type ListProps } from './data-table-types.js';
+/**
+ * A list on a small screen: one card of at most 96 px for each row, with its title and the first values that are set. A
+ * button opens all values and actions of a row.
+ */
+import { ActionIcon, Group, NativeSelect, Stack, Text } from '@mantine/core';
+import { ChevronDown, ChevronUp } from 'lucide-react';
+import { type ReactNode, useId, useState } from 'react';
+import { NO_VALUE } from '../../format/format.js';
+import { ACTIONS_HEADER, type Column, type ListProps, type Selection } from './data-table-types.js';
 import { RowCheckbox, RowLink } from './row-parts.js';
 
-export function CardsView<Data, Row>({
-  label,
-  list,
-  columns,
-  rowKey,
-  href,
-  selection,
-  sorting,
-  footerCells,
-}: ListProps<Data, Row>) {
+/** More do not fit into two lines. */
+const SUMMARY_VALUES = 4;
+
+export function CardsView<Data, Row>(props: ListProps<Data, Row>) {
+  const { label, list, columns, rowKey, href, selection, sorting, footerCells } = props;
   const sortable = columns.filter(({ sortKey }) => sortKey !== undefined);
-  const [title, ...others] = columns;
   return (
     <>
       {sorting !== undefined && sortable.length > 0 && (
@@ -31,31 +31,7 @@ export function CardsView<Data, Row>({
       )}
       <ul className="acg-plain-list" aria-label={label}>
         {list.map((row) => (
-          <li className="acg-card-list-item" key={rowKey(row)}>
-            <Group gap="sm" mb="xs" wrap="nowrap" align="flex-start">
-              {selection !== undefined && <RowCheckbox row={row} selection={selection} />}
-              <Text component="div" size="sm" fw={600} className="acg-break-anywhere">
-                {href === undefined ? title?.cell(row) : <RowLink to={href(row)}>{title?.cell(row)}</RowLink>}
-              </Text>
-            </Group>
-            <Stack gap={6}>
-              {others
-                .filter(({ header, cell }) => header !== ACTIONS_HEADER || cell(row) !== false)
-                .map(({ header, cell, numeric }) => (
-                  <Group key={header} justify="space-between" align="flex-start" wrap="nowrap" gap="md">
-                    <span className="acg-label">{header}</span>
-                    <Text
-                      component="div"
-                      size="sm"
-                      ta="right"
-                      className={`acg-break-anywhere${numeric === true ? ' acg-tabular-numbers' : ''}`}
-                    >
-                      {cell(row)}
-                    </Text>
-                  </Group>
-                ))}
-            </Stack>
-          </li>
+          <RowCard key={rowKey(row)} row={row} columns={columns} href={href?.(row)} selection={selection} />
         ))}
         {footerCells !== null && (
           <li className="acg-card-list-item">
@@ -77,3 +53,83 @@ export function CardsView<Data, Row>({
     </>
   );
 }
+
+interface RowCardProps<Row> {
+  readonly row: Row;
+  readonly columns: readonly Column<Row>[];
+  readonly href: string | undefined;
+  readonly selection: Selection<Row> | undefined;
+}
+
+function RowCard<Row>({ row, columns, href, selection }: RowCardProps<Row>) {
+  const [isOpen, setOpen] = useState(false);
+  const titleId = useId();
+  const [title, ...others] = columns;
+  const cells = others
+    .map((column) => ({ ...column, content: column.cell(row) }))
+    .filter(({ header, content }) => header !== ACTIONS_HEADER || content !== false);
+  const summary = cells
+    .filter(({ header, content }) => header !== ACTIONS_HEADER && isSet(content))
+    .slice(0, SUMMARY_VALUES);
+  const Icon = isOpen ? ChevronUp : ChevronDown;
+  return (
+    <li className="acg-card-list-item">
+      <Group gap="sm" wrap="nowrap" mih={28}>
+        {selection !== undefined && <RowCheckbox row={row} selection={selection} />}
+        <Text
+          component="div"
+          id={titleId}
+          size="sm"
+          fw={600}
+          flex={1}
+          miw={0}
+          className={isOpen ? 'acg-break-anywhere' : 'acg-card-line'}
+        >
+          {href === undefined ? title?.cell(row) : <RowLink to={href}>{title?.cell(row)}</RowLink>}
+        </Text>
+        {cells.length > 0 && (
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            size={28}
+            aria-expanded={isOpen}
+            aria-label="Details"
+            aria-describedby={titleId}
+            onClick={() => setOpen(!isOpen)}
+          >
+            <Icon size={16} aria-hidden />
+          </ActionIcon>
+        )}
+      </Group>
+      {isOpen ? (
+        <Stack gap={6} mt="xs">
+          {cells.map(({ header, content, numeric }) => (
+            <Group key={header} justify="space-between" align="flex-start" wrap="nowrap" gap="md">
+              <span className="acg-label">{header}</span>
+              <Text
+                component="div"
+                size="sm"
+                ta="right"
+                className={`acg-break-anywhere${numeric === true ? ' acg-tabular-numbers' : ''}`}
+              >
+                {content}
+              </Text>
+            </Group>
+          ))}
+        </Stack>
+      ) : (
+        <div className="acg-card-summary">
+          {summary.map(({ header, content, numeric }) => (
+            <div key={header} className="acg-card-value">
+              <span className="acg-label">{header}</span>
+              <div className={numeric === true ? 'acg-card-line acg-tabular-numbers' : 'acg-card-line'}>{content}</div>
+            </div>
+          ))}
+        </div>
+      )}
+    </li>
+  );
+}
+
+const isSet = (content: ReactNode): boolean =>
+  content !== null && content !== undefined && content !== false && content !== '' && content !== NO_VALUE;

@@ -26,6 +26,13 @@ export interface Paging {
   readonly onPage: (page: number) => void;
 }
 
+/** Pages that a cursor separates, so their number is not known. Null: there is no such page. */
+export interface CursorPaging {
+  readonly onNewest: (() => void) | null;
+  readonly onNewer: (() => void) | null;
+  readonly onOlder: (() => void) | null;
+}
+
 /** Rows can be selected; the selection survives paging. */
 export interface Selection<Row> {
   readonly isSelected: (row: Row) => boolean;
@@ -44,6 +51,7 @@ export interface DataTableProps<Data, Row> {
   /** Address of a row's page. */
   readonly href?: (row: Row) => string;
   readonly paging?: (data: Data) => Paging;
+  readonly cursorPaging?: (data: Data) => CursorPaging;
   /** Rows of one line, and a head that stays at the top of the window. */
   readonly isDense?: boolean;
   readonly selection?: Selection<Row>;

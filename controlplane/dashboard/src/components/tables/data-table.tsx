@@ -1,25 +1,19 @@
 /**
  * A list of the API: a table, or cards on small screens. It shows its own loading, error, no-match and empty states.
  */
-import { Button, Card, Group, Pagination, ScrollArea, Skeleton, Stack, Table, Text } from '@mantine/core';
+import { Button, Card, Group, ScrollArea, Skeleton, Stack, Table } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { type ReactNode, useRef } from 'react';
 import { useLocation } from 'wouter';
-import { formatCount } from '../../format/format.js';
 import { EmptyState } from '../feedback/empty-state.js';
 import { ErrorAlert } from '../feedback/error-alert.js';
 import { staleProps } from '../feedback/stale-props.js';
 import { useListFocusOnRowRemoval } from '../focus/use-list-focus-on-row-removal.js';
 import { lazyComponent } from '../layout/lazy-component-no-suspense-delay.js';
 import { CardsView } from './cards-view.js';
-import {
-  ACTIONS_HEADER,
-  type DataTableProps,
-  type ListProps,
-  type Paging,
-  type Selection,
-} from './data-table-types.js';
+import { ACTIONS_HEADER, type DataTableProps, type ListProps, type Selection } from './data-table-types.js';
 import { HeaderCell } from './header-cell.js';
+import { CursorBar, PagingBar } from './paging-bars.js';
 import { RowCheckbox, RowLink } from './row-parts.js';
 import { useTableView } from './use-table-view.js';
 
@@ -53,7 +47,9 @@ export function DataTable<Data, Row>(props: DataTableProps<Data, Row>) {
   }
   const list = rows(data);
   const paging = props.paging?.(data);
+  const cursorPaging = props.cursorPaging?.(data);
   const columns = props.columns.filter((column) => view.isShown(column, wide));
+  const isBeyondLastPage = list.length === 0 && paging !== undefined && paging.total > 0;
   const isCompact = view.isCompact && !narrow;
   return (
     <Stack gap="sm" {...focusStays}>
@@ -65,7 +61,17 @@ export function DataTable<Data, Row>(props: DataTableProps<Data, Row>) {
         aria-busy={query.isFetching}
         {...staleProps(query.isPlaceholderData)}
       >
-        {list.length === 0 && filtered && (
+        {isBeyondLastPage && (
+          <EmptyState
+            title="This page has no rows"
+            action={
+              <Button size="xs" variant="default" onClick={() => paging.onPage(1)}>
+                First page
+              </Button>
+            }
+          />
+        )}
+        {list.length === 0 && !isBeyondLastPage && filtered && (
           <EmptyState
             title={props.nothingMatches ?? 'Nothing matches these filters'}
             action={
@@ -77,7 +83,7 @@ export function DataTable<Data, Row>(props: DataTableProps<Data, Row>) {
             }
           />
         )}
-        {list.length === 0 && !filtered && empty}
+        {list.length === 0 && !isBeyondLastPage && !filtered && empty}
         {list.length > 0 &&
           (narrow ? (
             <CardsView
@@ -100,6 +106,7 @@ export function DataTable<Data, Row>(props: DataTableProps<Data, Row>) {
         <Group justify="space-between" gap="sm">
           <Group gap="sm" flex={1}>
             {paging !== undefined && <PagingBar {...paging} shown={list.length} label={props.label} />}
+            {cursorPaging !== undefined && <CursorBar {...cursorPaging} label={props.label} />}
           </Group>
           <TableViewMenu
             label={props.label}
@@ -256,37 +263,5 @@ function SelectAllCheckbox<Row>({ label, list, selection }: SelectAllCheckboxPro
       }}
       onChange={(event) => selection.set(list, event.currentTarget.checked)}
     />
-  );
-}
-
-function PagingBar({
-  page,
-  pageSize,
-  total,
-  capped = false,
-  onPage,
-  shown,
-  label,
-}: Paging & { readonly shown: number; readonly label: string }) {
-  const first = (page - 1) * pageSize + 1;
-  return (
-    <Group justify="space-between" gap="sm">
-      <Text size="sm" c="dimmed" className="acg-tabular-numbers">
-        {formatCount(first)}–{formatCount(first + shown - 1)} of {capped ? 'more than ' : ''}
-        {formatCount(total)}
-      </Text>
-      {total > pageSize && (
-        <Pagination
-          size="sm"
-          value={page}
-          onChange={onPage}
-          total={Math.ceil(total / pageSize)}
-          siblings={1}
-          boundaries={1}
-          getControlProps={(control) => ({ 'aria-label': `${label}: ${control} page` })}
-          getItemProps={(number) => ({ 'aria-label': `${label}: page ${number}` })}
-        />
-      )}
-    </Group>
   );
 }

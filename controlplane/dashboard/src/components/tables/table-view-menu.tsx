@@ -73,9 +73,14 @@ export function TableViewMenu({ label, columns, view, wide, narrow, list }: Tabl
   );
 }
 
+/** Times of the rows are instants in UTC, whatever zone the screen shows. */
+const ZONE_UNIT = / \((?:UTC|GMT[^)]*)\)$/;
+
 /** The shown rows and columns. Times are exact, numbers and dollars without separators. */
 export function tableToCsv(list: HTMLElement): string {
-  const heads = [...list.querySelectorAll('thead th')].map((head) => (head.textContent ?? '').replace(/ [↑↓]$/, ''));
+  const heads = [...list.querySelectorAll('thead th')].map((head) =>
+    (head.textContent ?? '').replace(/ [↑↓]$/, '').replace(ZONE_UNIT, ''),
+  );
   const shown = heads.flatMap((head, i) => (head === '' || head === ACTIONS_HEADER ? [] : [i]));
   const rows = [...list.querySelectorAll('tbody tr')].map((row): CsvRow => {
     const cells = [...row.querySelectorAll<HTMLElement>('td')];

@@ -20,7 +20,7 @@ export function CompareAgentsPage() {
       <Anchor component={Link} href="/agents" size="sm">
         All agents
       </Anchor>
-      <PageHeader title="Compare agents" description="Days and hours are UTC." />
+      <PageHeader title="Compare agents" description="Days are UTC." />
       <Group gap="sm" mb="md" align="flex-end" className="acg-filters">
         <SegmentedControl
           aria-label="Chart metric"

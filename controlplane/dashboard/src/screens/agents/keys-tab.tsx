@@ -18,7 +18,7 @@ import { formErrors } from '../../components/forms/server-errors-at-form-fields.
 import { CodeSnippetTabs } from '../../components/secrets/code-snippet-tabs.js';
 import { SecretDialog } from '../../components/secrets/secret-dialog.js';
 import { DataTable } from '../../components/tables/data-table.js';
-import { formatDate } from '../../format/format.js';
+import { formatDateTime } from '../../format/format.js';
 import {
   type Agent,
   useAgentAccounts,
@@ -71,7 +71,7 @@ export function KeysTab({ agent }: { readonly agent: Agent }) {
               ),
           },
           { header: 'Last used', cell: ({ lastUsedAt }) => <RelativeTime at={lastUsedAt} never="Never" /> },
-          { header: 'Expires', cell: ({ expiresAt }) => (expiresAt === null ? 'Never' : formatDate(expiresAt)) },
+          { header: 'Expires', cell: ({ expiresAt }) => (expiresAt === null ? 'Never' : formatDateTime(expiresAt)) },
           {
             header: 'Actions',
             cell: (key) => (

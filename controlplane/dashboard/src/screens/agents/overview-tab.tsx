@@ -6,6 +6,7 @@ import { BudgetBar } from '../../components/feedback/budget-bar.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { MetricTile } from '../../components/feedback/metric-tile.js';
 import { PeriodControl, parsePeriod } from '../../components/forms/period-control.js';
+import { MonthSpendChart } from '../../components/reports/month-spend-chart.js';
 import { SpendAndCallsCharts } from '../../components/reports/spend-and-calls-charts.js';
 import {
   formatCents,
@@ -63,7 +64,8 @@ export function OverviewTab({ agent }: { readonly agent: Agent }) {
           value={figures ? formatMilliseconds(figures.requests === 0 ? null : figures.p95Latency) : missingValue}
         />
       </SimpleGrid>
-      <SpendAndCallsCharts scope={{ agentId: agent.id }} period={period} />
+      <SpendAndCallsCharts scope={{ agentId: agent.id }} period={period} budgets={agent.budgets} />
+      <MonthSpendChart scope={{ agentId: agent.id }} />
     </Stack>
   );
 }

@@ -1,6 +1,7 @@
 /** The filters of the calls in words, for the chips above the list. */
 import { useQuery } from '@tanstack/react-query';
 import { api } from '../../api/api-client.js';
+import { sharedFieldsOf } from '../../components/reports/merged-call.js';
 import type { FilterChip } from '../../components/tables/filter-chips.js';
 import { formatExactTime, formatUsd } from '../../format/format.js';
 import { providerLabel } from '../../messages/provider-labels.js';
@@ -28,7 +29,7 @@ export function useCallChips(
     enabled: values.run !== '',
     retry: false,
   });
-  const key = rows.find(({ keyId }) => keyId === values.key);
+  const key = rows.map(sharedFieldsOf).find(({ keyId }) => keyId === values.key);
   const texts: Readonly<Partial<Record<keyof CallFilters, string>>> = {
     search: `Contains: ${values.search}`,
     agent: `Agent: ${agent.data?.name ?? shortId(values.agent)}`,
@@ -38,6 +39,8 @@ export function useCallChips(
     provider: `Provider: ${providerLabel(values.provider)}`,
     model: `Model: ${values.model}`,
     status: `Status: ${values.status}`,
+    state: values.state === 'rejected' ? 'Rejected calls' : 'Forwarded calls',
+    reason: `Reason: ${values.reason}`,
     minCost: `Cost from ${formatUsd(Number(values.minCost) / CENTS)}`,
     from: `From ${formatIfTime(values.from)}`,
     to: `To ${formatIfTime(values.to)}`,

@@ -1,16 +1,15 @@
 /** A drawer with all details of a call. */
 import { LOG_FIELD_ROWS } from '@acg/base/call-log-fields';
-import { Anchor, Button, Code, Drawer, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { Anchor, Button, Code, Drawer, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import { api } from '../../api/api-client.js';
 import { useConfig } from '../../api/session.js';
 import { CopyButton } from '../../components/buttons/copy-button.js';
 import { InlineCopy } from '../../components/buttons/inline-copy.js';
 import { CallStatusBadge } from '../../components/feedback/call-status-badge.js';
-import { DetailRow } from '../../components/feedback/detail-row.js';
+import { DetailRow, DetailSection } from '../../components/feedback/detail-row.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
+import type { ForwardedCall } from '../../components/reports/merged-call.js';
 import {
   formatBytes,
   formatCents,
@@ -20,7 +19,8 @@ import {
   NO_VALUE,
 } from '../../format/format.js';
 import { providerLabel } from '../../messages/provider-labels.js';
-import type { CallFilters, CallRow } from './fetch-calls-and-format-fields.js';
+import { type CallFilters, type CallRow, fetchCall } from './fetch-calls-and-format-fields.js';
+import { RejectedCallDetails } from './rejected-call-details.js';
 
 interface CallDrawerProps {
   /** Empty: closed. */
@@ -35,11 +35,11 @@ export function CallDrawer({ id, loadedCalls, onClose, onFilter }: CallDrawerPro
   const loadedCall = loadedCalls.find((call) => call.id === id);
   const callQuery = useQuery({
     queryKey: ['call', id],
-    queryFn: () => api.get('/v1/usage/logs/{id}', { params: { path: { id } } }),
+    queryFn: () => fetchCall(id),
     enabled: id !== '' && loadedCall === undefined,
     staleTime: Number.POSITIVE_INFINITY,
   });
-  const call = loadedCall ?? callQuery.data?.log;
+  const call = loadedCall ?? callQuery.data;
   return (
     <Drawer
       opened={id !== ''}
@@ -51,12 +51,19 @@ export function CallDrawer({ id, loadedCalls, onClose, onFilter }: CallDrawerPro
     >
       {call === undefined && callQuery.error === null && <Skeleton h={320} />}
       {callQuery.error !== null && <ErrorAlert error={callQuery.error} onRetry={callQuery.refetch} />}
-      {call !== undefined && <CallDetails call={call} onFilter={onFilter} />}
+      {call?.forwarded != null && <CallDetails call={call.forwarded} onFilter={onFilter} />}
+      {call?.rejected != null && <RejectedCallDetails call={call.rejected} onFilter={onFilter} />}
     </Drawer>
   );
 }
 
-function CallDetails({ call, onFilter }: { readonly call: CallRow; readonly onFilter: CallDrawerProps['onFilter'] }) {
+function CallDetails({
+  call,
+  onFilter,
+}: {
+  readonly call: ForwardedCall;
+  readonly onFilter: CallDrawerProps['onFilter'];
+}) {
   const proxyUrl = useConfig().data?.proxyUrl ?? '';
   const curl = `curl -X ${call.method} "${proxyUrl}/v1/proxy/${call.providerSlug}${call.path}" -H "Authorization: Bearer $ACG_GATEWAY_TOKEN"`;
   return (
@@ -143,7 +150,7 @@ type LogFieldRow = (typeof LOG_FIELD_ROWS)[number];
 
 interface LogFieldRowsProps {
   readonly section: 'Tokens and cost' | 'Time and size';
-  readonly call: CallRow;
+  readonly call: ForwardedCall;
 }
 
 /** The fields of a section, each followed by its parts. */
@@ -163,7 +170,7 @@ function LogFieldRows({ section, call }: LogFieldRowsProps) {
     ));
 }
 
-function formatLogField({ name, shown }: LogFieldRow, call: CallRow): string {
+function formatLogField({ name, shown }: LogFieldRow, call: ForwardedCall): string {
   const value = call[name];
   if (value === null) return NO_VALUE;
   if (name === 'streamed' && call.websocket) return 'WebSocket';
@@ -173,14 +180,3 @@ function formatLogField({ name, shown }: LogFieldRow, call: CallRow): string {
   if (shown?.unit === 'milliseconds') return formatMilliseconds(value);
   return shown?.unit === 'bytes' ? formatBytes(value) : formatCount(value);
 }
-
-const DetailSection = ({ title, children }: { readonly title: string; readonly children: ReactNode }) => (
-  <section aria-label={title}>
-    <Title order={3} size="sm" mb="xs">
-      {title}
-    </Title>
-    <Stack component="dl" gap={6} m={0}>
-      {children}
-    </Stack>
-  </section>
-);

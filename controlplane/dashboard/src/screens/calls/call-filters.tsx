@@ -3,9 +3,11 @@ import { Group, NativeSelect, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Search } from 'lucide-react';
 import { api } from '../../api/api-client.js';
+import { useMissingRoleReason } from '../../api/session.js';
 import { AgentSelect } from '../../components/forms/agent-select.js';
 import { redactTokensInText } from '../../components/forms/redact-tokens-in-text.js';
-import { formatLocalTimeInput } from '../../format/format.js';
+import { formatTimeInput, parseTimeInput } from '../../format/format.js';
+import { timeZoneUnit } from '../../format/time-zone.js';
 import { useProjects } from '../../resources/agent-account-and-key-hooks.js';
 import type { CallFilters } from './fetch-calls-and-format-fields.js';
 
@@ -14,6 +16,12 @@ const STATUSES = [
   { value: '2xx', label: '2xx: successful' },
   { value: '4xx', label: '4xx: rejected by the provider' },
   { value: '5xx', label: '5xx: failed' },
+];
+
+const STATES = [
+  { value: '', label: 'All calls' },
+  { value: 'forwarded', label: 'Forwarded' },
+  { value: 'rejected', label: 'Rejected by the gateway' },
 ];
 
 /** US cents. */
@@ -32,16 +40,16 @@ interface InstantInputProps {
   readonly onChange: (iso: string) => void;
 }
 
-/** The user chooses a local time; the address gets the instant. */
+/** The user chooses a time in the zone of the screens; the address gets the instant. */
 function InstantInput({ label, value, onChange }: InstantInputProps) {
   const ms = Date.parse(value);
   return (
     <TextInput
-      label={label}
+      label={`${label} (${timeZoneUnit(Number.isNaN(ms) ? Date.now() : ms)})`}
       type="datetime-local"
-      value={Number.isNaN(ms) ? '' : formatLocalTimeInput(new Date(ms))}
+      value={Number.isNaN(ms) ? '' : formatTimeInput(new Date(ms))}
       onChange={({ currentTarget }) => {
-        const chosen = Date.parse(currentTarget.value);
+        const chosen = parseTimeInput(currentTarget.value);
         onChange(Number.isNaN(chosen) ? '' : new Date(chosen).toISOString());
       }}
     />
@@ -60,6 +68,7 @@ export function CallFilterBar({ values, onChange }: CallFilterBarProps) {
     staleTime: 60_000,
   });
   const projects = useProjects();
+  const mayListRejected = useMissingRoleReason('admin') === null;
   const known = providers.data?.providers.map(({ slug, displayName }) => ({ value: slug, label: displayName })) ?? [];
   const others =
     values.provider === '' || known.some(({ value }) => value === values.provider)
@@ -96,6 +105,15 @@ export function CallFilterBar({ values, onChange }: CallFilterBarProps) {
         value={STATUSES.some(({ value }) => value === values.status) ? values.status : ''}
         onChange={(event) => onChange({ status: event.currentTarget.value })}
       />
+      {mayListRejected && (
+        <NativeSelect
+          label="Outcome"
+          w={190}
+          data={STATES}
+          value={values.state}
+          onChange={(event) => onChange({ state: event.currentTarget.value, reason: '' })}
+        />
+      )}
       <NativeSelect
         label="Project"
         w={160}

@@ -1,8 +1,8 @@
-/** The local time of a call, with the day unless it is today. */
+/** The time of a call in the chosen zone, with the day unless it is today. */
 import { formatDate, formatExactTime, formatTime } from '../../format/format.js';
 
 export function CallTime({ at }: { readonly at: string }) {
-  const today = new Date(at).toDateString() === new Date().toDateString();
+  const today = formatDate(at) === formatDate(new Date().toISOString());
   return (
     <time dateTime={at} title={formatExactTime(at)} className="acg-tabular-numbers">
       {!today && <span className="acg-nowrap">{formatDate(at)},</span>}{' '}

@@ -1,13 +1,17 @@
 /** The Calls page: a live list or pages of all agents' calls, with their details. No bodies are stored. */
 import { Box, Button, Code, Group, Text } from '@mantine/core';
 import { Download, Pause, Play } from 'lucide-react';
-import { CallStatusBadge } from '../../components/feedback/call-status-badge.js';
+import { useRef } from 'react';
+import { useMissingRoleReason } from '../../api/session.js';
+import { CallOutcomeBadge } from '../../components/feedback/call-status-badge.js';
 import { EmptyState } from '../../components/feedback/empty-state.js';
 import { StatusBadge } from '../../components/feedback/status-badge.js';
 import { PageHeader } from '../../components/layout/page-header.js';
+import { sharedFieldsOf } from '../../components/reports/merged-call.js';
 import { DataTable } from '../../components/tables/data-table.js';
 import { FilterChips } from '../../components/tables/filter-chips.js';
-import { formatUsd } from '../../format/format.js';
+import { NO_VALUE } from '../../format/format.js';
+import { timeZoneUnit } from '../../format/time-zone.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
 import { providerLabel } from '../../messages/provider-labels.js';
 import { useCallChips } from './call-chips.js';
@@ -17,22 +21,28 @@ import { CallFilterBar } from './call-filters.js';
 import { CallHistogram } from './call-histogram.js';
 import { CallTime } from './call-time.js';
 import {
-  type CallRow,
-  costUsdOf,
+  type CallFilters,
+  type CallPage,
   DEFAULT_CALL_FILTERS,
+  formatCost,
   formatLatency,
-  PAGE_SIZE,
+  formatTokens,
   toApiFilters,
 } from './fetch-calls-and-format-fields.js';
 import { useLiveOrPagedCalls } from './use-live-or-paged-calls.js';
 
 export function CallsPage() {
-  const { values, set } = useUrlState(DEFAULT_CALL_FILTERS);
-  const live = values.live === 'on' && values.page === 1;
-  const { query, waitSeconds, hiddenCount, isPaused } = useLiveOrPagedCalls(values, live);
+  const { values, set: setValues } = useUrlState(DEFAULT_CALL_FILTERS);
+  // A changed filter begins with the newest call again.
+  const set = (changes: Partial<CallFilters>, options?: { readonly replace?: boolean }): void =>
+    setValues({ cursor: '', ...changes }, options);
+  const pageBefore = useRef(new Map<string, string>());
+  const live = values.live === 'on' && values.cursor === '';
+  const { query, waitSeconds, isPaused } = useLiveOrPagedCalls(values, live);
   const searchedFrom = query.data?.searchedFrom ?? null;
+  const mayListRejected = useMissingRoleReason('admin') === null;
   const filtered = Object.keys(toApiFilters(values)).length > 0;
-  const chips = useCallChips(values, query.data?.logs ?? [], set);
+  const chips = useCallChips(values, query.data?.calls ?? [], set);
   const clear = (): void => {
     const { live: _live, call: _call, ...filters } = DEFAULT_CALL_FILTERS;
     set(filters);
@@ -41,13 +51,17 @@ export function CallsPage() {
     <>
       <PageHeader
         title="Calls"
-        description="Every call that the gateway forwarded. Prompts and responses are not stored."
+        description={
+          mayListRejected
+            ? 'Every call that the gateway forwarded, and the last ones that it rejected. Prompts and responses are not stored.'
+            : 'Every call that the gateway forwarded. Prompts and responses are not stored.'
+        }
         actions={
           <Group gap="sm">
             <Button
               variant="default"
               leftSection={<Download size={14} aria-hidden />}
-              onClick={() => saveCallsCsv(query.data?.logs ?? [])}
+              onClick={() => saveCallsCsv(query.data?.calls ?? [])}
               title="The calls that the list shows"
             >
               Export list as CSV
@@ -81,24 +95,24 @@ export function CallsPage() {
             {liveStatusText(live, isPaused, waitSeconds)}
           </StatusBadge>
         </Text>
-        {live && hiddenCount > 0 && (
+        {live && query.data !== undefined && query.data.nextCursor !== null && (
           <Text size="sm" c="dimmed">
-            {hiddenCount.toLocaleString('en-US')} earlier calls are not shown. Pause to browse them.
+            Earlier calls are not shown. Pause to browse them.
           </Text>
         )}
       </Group>
       {searchedFrom !== null && (
         <SearchLimitNotice
           at={searchedFrom}
-          found={query.data?.logs.length ?? 0}
-          onSearchOlder={() => set({ live: 'off', to: searchedFrom, page: 1 })}
+          found={query.data?.calls.length ?? 0}
+          onSearchOlder={() => set({ live: 'off', cursor: query.data?.nextCursor ?? '' })}
         />
       )}
       <DataTable
         label="Calls"
         isDense
         query={query}
-        rows={(data) => data.logs}
+        rows={(data) => data.calls}
         rowKey={({ id }) => id}
         href={({ id }) => hrefOf(id)}
         filtered={filtered}
@@ -107,59 +121,82 @@ export function CallsPage() {
         {...(live
           ? {}
           : {
-              paging: ({ total, totalCapped }: { total: number; totalCapped: boolean }) => ({
-                page: values.page,
-                pageSize: PAGE_SIZE,
-                total,
-                capped: totalCapped,
-                onPage: (page: number) => set({ page, live: 'off' }),
+              cursorPaging: ({ nextCursor }: CallPage) => ({
+                onNewest: values.cursor === '' ? null : () => set({}),
+                onNewer: newerPage(),
+                onOlder: nextCursor === null || searchedFrom !== null ? null : () => openOlderPage(nextCursor),
               }),
             })}
-        empty={
-          <EmptyState
-            title="No calls yet"
-            text="Calls appear here as soon as an agent makes one. Rejected calls are under Rejections."
-          />
-        }
+        empty={<EmptyState title="No calls yet" text="Calls appear here as soon as an agent makes one." />}
         columns={[
-          { header: 'Time', cell: ({ createdAt }) => <CallTime at={createdAt} /> },
+          { header: `Time (${timeZoneUnit(Date.now())})`, cell: ({ at }) => <CallTime at={at} /> },
           {
             header: 'Agent',
-            cell: ({ agentName, agentId }) => (
-              <span className="acg-name">{agentName ?? <Code>{agentId.slice(-8)}</Code>}</span>
-            ),
+            cell: (call) => {
+              const { agentName, agentId } = sharedFieldsOf(call);
+              return <span className="acg-name">{agentName ?? <Code>{agentId.slice(-8)}</Code>}</span>;
+            },
           },
           {
             header: 'Call',
-            cell: ({ method, path, providerSlug }) => (
-              <Text size="sm" span className="acg-call-path acg-one-line" title={`${method} ${path}`}>
-                {providerLabel(providerSlug)} <Code>{method}</Code> {path}
-              </Text>
-            ),
+            cell: (call) => {
+              const { method, path, providerSlug } = sharedFieldsOf(call);
+              return (
+                <Text size="sm" span className="acg-call-path acg-one-line" title={`${method} ${path}`}>
+                  {providerSlug !== null && providerLabel(providerSlug)} <Code>{method}</Code> {path}
+                </Text>
+              );
+            },
           },
-          { header: 'Status', cell: CallStatusBadge },
+          {
+            header: 'Status',
+            cell: (call) => <CallOutcomeBadge {...call} />,
+          },
           {
             header: 'Model',
-            cell: ({ model }) => (
-              <span className="acg-one-line acg-model" title={model ?? ''}>
-                {model ?? '–'}
-              </span>
-            ),
+            cell: (call) => {
+              const model = call.rejected?.tool ?? sharedFieldsOf(call).model;
+              return (
+                <span className="acg-one-line acg-model" title={model ?? ''}>
+                  {model ?? NO_VALUE}
+                </span>
+              );
+            },
             wideOnly: true,
           },
           { header: 'Tokens in → out', numeric: true, cell: formatTokens },
-          { header: 'Cost', numeric: true, cell: (call) => formatUsd(costUsdOf(call)) },
+          { header: 'Cost', numeric: true, cell: formatCost },
           { header: 'Duration', numeric: true, cell: formatLatency },
+          {
+            header: 'Gateway token',
+            cell: (call) => {
+              const { keyName, keyPrefix } = sharedFieldsOf(call);
+              return keyName ?? keyPrefix ?? NO_VALUE;
+            },
+            isOptional: true,
+          },
+          { header: 'Client', cell: ({ rejected }) => rejected?.clientNetwork ?? NO_VALUE, isOptional: true },
         ]}
       />
       <CallDrawer
         id={values.call}
-        loadedCalls={query.data?.logs ?? []}
-        onClose={() => set({ call: '', page: values.page })}
+        loadedCalls={query.data?.calls ?? []}
+        onClose={() => set({ call: '', cursor: values.cursor })}
         onFilter={(changes) => set({ ...changes, call: '' })}
       />
     </>
   );
+
+  function openOlderPage(cursor: string): void {
+    pageBefore.current.set(cursor, values.cursor);
+    set({ cursor, live: 'off' });
+  }
+
+  /** Null: the page before is not known, as after opening a link. */
+  function newerPage(): (() => void) | null {
+    const cursor = pageBefore.current.get(values.cursor);
+    return cursor === undefined ? null : () => set({ cursor, live: 'off' });
+  }
 
   /** Address of the current list with the drawer open. */
   function hrefOf(id: string): string {
@@ -174,9 +211,6 @@ function liveStatusText(live: boolean, isPaused: boolean, waitSeconds: number): 
   if (isPaused) return 'Live, paused while you read';
   return waitSeconds > 0 ? `Live, next update in ${waitSeconds} s: many users are watching calls` : 'Live';
 }
-
-const formatTokens = ({ tokensIn, tokensOut }: CallRow): string =>
-  tokensIn + tokensOut === 0 ? '–' : `${tokensIn.toLocaleString('en-US')} → ${tokensOut.toLocaleString('en-US')}`;
 
 interface SearchLimitNoticeProps {
   readonly at: string;

@@ -1,9 +1,9 @@
 /** Queries of calls, and formats of their fields. */
-import { searchOlderCalls } from '@acg/client/search-older-calls';
+import { ApiError } from '@acg/client/api-errors';
 import { api } from '../../api/api-client.js';
-import { formatMilliseconds } from '../../format/format.js';
+import { formatMilliseconds, formatUsd, NO_VALUE } from '../../format/format.js';
 
-export const PAGE_SIZE = 50;
+const PAGE_SIZE = 50;
 /** Newest calls per request in live mode; the API's maximum. */
 const LIVE_PAGE_SIZE = 100;
 export const LIVE_ROWS_MAX = 500;
@@ -16,6 +16,10 @@ export const DEFAULT_CALL_FILTERS = {
   provider: '',
   model: '',
   status: '',
+  /** `forwarded` or `rejected`; empty: both. */
+  state: '',
+  /** Why the gateway rejected the call. */
+  reason: '',
   key: '',
   /** Id of a run. */
   run: '',
@@ -28,12 +32,13 @@ export const DEFAULT_CALL_FILTERS = {
   live: 'on',
   /** Id of the open call; empty: none. */
   call: '',
-  page: 1,
+  /** Where the page starts; empty: with the newest call. */
+  cursor: '',
 };
 
 export type CallFilters = typeof DEFAULT_CALL_FILTERS;
 export type CallPage = Awaited<ReturnType<typeof fetchNewestCalls>>;
-export type CallRow = CallPage['logs'][number];
+export type CallRow = CallPage['calls'][number];
 
 /**
  * Times in the address are instants in UTC, so that a link shows the same calls in every time zone. Text without a zone,
@@ -46,7 +51,7 @@ const parseInstant = (text: string): string | null => {
 
 /** Returns only the filters that are set. */
 export function toApiFilters(values: CallFilters) {
-  const { agent, project, provider, model, status, key, run, minCost, search, from, to } = values;
+  const { agent, project, provider, model, status, state, reason, key, run, minCost, search, from, to } = values;
   const [startTime, endTime] = [parseInstant(from), parseInstant(to)];
   return {
     ...(agent === '' ? {} : { agentId: agent }),
@@ -55,6 +60,8 @@ export function toApiFilters(values: CallFilters) {
     ...(provider === '' ? {} : { provider }),
     ...(model === '' ? {} : { model }),
     ...(status === '' ? {} : { status }),
+    ...(state === 'forwarded' || state === 'rejected' ? { state: state as 'forwarded' | 'rejected' } : {}),
+    ...(reason === '' ? {} : { reason }),
     ...(key === '' ? {} : { keyId: key }),
     ...(run === '' ? {} : { runId: run }),
     ...(search === '' ? {} : { search }),
@@ -67,16 +74,43 @@ type ApiCallFilters = ReturnType<typeof toApiFilters>;
 
 /** The newest calls, without searching further back: the live list repeats this request. */
 export const fetchNewestCalls = (filters: ApiCallFilters) =>
-  api.get('/v1/usage/logs', { params: { query: { ...filters, limit: LIVE_PAGE_SIZE, offset: 0 } } });
+  api.get('/v1/usage/calls', { params: { query: { ...filters, limit: LIVE_PAGE_SIZE } } });
 
-/** A page of calls, searching back as far as needed. */
-export function fetchCallPage(filters: ApiCallFilters, page: number, signal: AbortSignal): Promise<CallPage> {
-  const load = (query: object) => api.get('/v1/usage/logs', { params: { query: { ...filters, ...query } }, signal });
-  const { endTime } = filters;
-  const range = endTime === undefined ? {} : { endTime };
-  return searchOlderCalls(load, { ...range, limit: PAGE_SIZE, offset: (page - 1) * PAGE_SIZE }, SEARCH_REQUESTS_MAX);
+/** A page of calls, searching back as far as needed. `cursor`: '' for the newest calls. */
+export async function fetchCallPage(filters: ApiCallFilters, cursor: string, signal: AbortSignal): Promise<CallPage> {
+  const load = (limit: number, from: string) =>
+    api.get('/v1/usage/calls', {
+      params: { query: { ...filters, limit, ...(from === '' ? {} : { cursor: from }) } },
+      signal,
+    });
+  let page = await load(PAGE_SIZE, cursor);
+  for (let requests = 1; requests < SEARCH_REQUESTS_MAX && page.searchedFrom !== null; requests++) {
+    const older = await load(PAGE_SIZE - page.calls.length, page.nextCursor ?? '');
+    page = { ...older, calls: [...page.calls, ...older.calls] };
+  }
+  return page;
 }
 
-/** US dollars. */
-export const costUsdOf = ({ costCents }: CallRow): number => costCents / 100;
-export const formatLatency = ({ durationMs }: CallRow): string => formatMilliseconds(durationMs);
+/** A call by its id: the record of a forwarded one, or else a rejected one, which is found by its request id. */
+export async function fetchCall(id: string): Promise<Pick<CallRow, 'forwarded' | 'rejected'>> {
+  try {
+    const { log } = await api.get('/v1/usage/logs/{id}', { params: { path: { id } } });
+    return { forwarded: log, rejected: null };
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 404) throw error;
+    const { calls } = await api.get('/v1/usage/calls', { params: { query: { search: id, limit: 100 } } });
+    const call = calls.find((row) => row.id === id);
+    if (call === undefined) throw error;
+    return call;
+  }
+}
+
+/** US dollars; null: the gateway rejected the call. */
+export const costUsdOf = ({ forwarded }: CallRow): number | null =>
+  forwarded === null ? null : forwarded.costCents / 100;
+export const formatCost = (call: CallRow): string => formatUsd(costUsdOf(call));
+export const formatLatency = ({ forwarded }: CallRow): string => formatMilliseconds(forwarded?.durationMs ?? null);
+export const formatTokens = ({ forwarded }: CallRow): string =>
+  forwarded === null || forwarded.tokensIn + forwarded.tokensOut === 0
+    ? NO_VALUE
+    : `${forwarded.tokensIn.toLocaleString('en-US')} → ${forwarded.tokensOut.toLocaleString('en-US')}`;

@@ -23,8 +23,6 @@ interface CallListState {
   readonly query: UseQueryResult<CallPage>;
   /** Seconds until the next request, after the server's 429; otherwise 0. */
   readonly waitSeconds: number;
-  /** Matching calls that are not in the list. */
-  readonly hiddenCount: number;
   /** Live, but held still while the user reads. */
   readonly isPaused: boolean;
 }
@@ -34,8 +32,8 @@ export function useLiveOrPagedCalls(values: CallFilters, live: boolean): CallLis
   const key = JSON.stringify(filters);
   const isPaused = useIsReading() && live;
   const query = useQuery({
-    queryKey: ['calls', key, live ? 'newest' : values.page],
-    queryFn: ({ signal }) => (live ? fetchNewestCalls(filters) : fetchCallPage(filters, values.page, signal)),
+    queryKey: ['calls', key, live ? 'newest' : values.cursor],
+    queryFn: ({ signal }) => (live ? fetchNewestCalls(filters) : fetchCallPage(filters, values.cursor, signal)),
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) => (live && !isPaused ? Math.max(LIVE_REFETCH_MS, retryAfterMs(state.error)) : false),
     retry: (failures, error) => failures < 2 && !(error instanceof ApiError && error.status < 500),
@@ -51,7 +49,6 @@ export function useLiveOrPagedCalls(values: CallFilters, live: boolean): CallLis
       error: waitSeconds > 0 && data !== undefined ? null : query.error,
     } as UseQueryResult<CallPage>,
     waitSeconds,
-    hiddenCount: data === undefined ? 0 : Math.max(0, data.total - data.logs.length),
     isPaused,
   };
 }
@@ -65,10 +62,10 @@ function useLiveRows(page: CallPage | undefined, key: string, live: boolean): Ca
   return useMemo(() => {
     if (!live || page === undefined) return null;
     const before = seen.current.key === key ? seen.current.rows : [];
-    const fresh = new Set(page.logs.map(({ id }) => id));
-    const rows = [...page.logs, ...before.filter(({ id }) => !fresh.has(id))].slice(0, LIVE_ROWS_MAX);
+    const fresh = new Set(page.calls.map(({ id }) => id));
+    const rows = [...page.calls, ...before.filter(({ id }) => !fresh.has(id))].slice(0, LIVE_ROWS_MAX);
     seen.current = { key, rows };
-    return { ...page, logs: [...rows] };
+    return { ...page, calls: [...rows] };
   }, [page, key, live]);
 }
 

@@ -6,7 +6,8 @@ import { useFormDraft } from '../../api/form-drafts-across-sign-in.js';
 import { FormDialog } from '../../components/forms/form-dialog.js';
 import { NameInput } from '../../components/forms/name-input.js';
 import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
-import { formatLocalTimeInput } from '../../format/format.js';
+import { formatTimeInput, parseTimeInput } from '../../format/format.js';
+import { timeZoneUnit } from '../../format/time-zone.js';
 import { type Key, refreshKeys } from './fetch-keys-and-describe-status.js';
 
 interface EditKeyDialogProps {
@@ -18,12 +19,12 @@ interface EditKeyDialogProps {
 const LABELS = { name: 'Name', expiresAt: 'Expires' };
 
 export function EditKeyDialog({ editedKey, onClose, onSaved }: EditKeyDialogProps) {
-  const before = editedKey.expiresAt === null ? '' : formatLocalTimeInput(new Date(editedKey.expiresAt));
+  const before = editedKey.expiresAt === null ? '' : formatTimeInput(new Date(editedKey.expiresAt));
   const [name, setName] = useFormDraft(`key ${editedKey.id} name`, editedKey.name);
   const [expiresAtInput, setExpiresAtInput] = useFormDraft(`key ${editedKey.id} end`, before);
   const save = useMutation({
     mutationFn: () => {
-      const expiresAt = expiresAtInput === '' ? null : new Date(expiresAtInput).toISOString();
+      const expiresAt = expiresAtInput === '' ? null : new Date(parseTimeInput(expiresAtInput)).toISOString();
       const body = { name: name.trim(), ...(expiresAtInput === before ? {} : { expiresAt }) };
       return api.patch('/v1/api-keys/{id}', { params: { path: { id: editedKey.id } }, body });
     },
@@ -46,7 +47,7 @@ export function EditKeyDialog({ editedKey, onClose, onSaved }: EditKeyDialogProp
       <TextInput
         label="Expires"
         error={errors.fieldError('expiresAt')}
-        description="Your local time. Empty: never expires."
+        description={`${timeZoneUnit(Date.parse(editedKey.expiresAt ?? new Date().toISOString()))}. Empty: never expires.`}
         type="datetime-local"
         value={expiresAtInput}
         onChange={(event) => setExpiresAtInput(event.currentTarget.value)}

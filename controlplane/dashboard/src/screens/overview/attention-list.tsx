@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { api } from '../../api/api-client.js';
+import { useMissingRoleReason } from '../../api/session.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { StatusBadge } from '../../components/feedback/status-badge.js';
 import { formatCount } from '../../format/format.js';
@@ -109,15 +110,19 @@ const HintLink = ({ kind, thing }: { readonly kind: Item['kind']; readonly thing
   </Anchor>
 );
 
-const LinkButton = ({ to, label, about }: AttentionMessage['link']) => (
-  <Button
-    component={Link}
-    href={to}
-    size="xs"
-    variant="default"
-    flex="none"
-    aria-label={about === undefined ? label : `${label}: ${about}`}
-  >
-    {label}
-  </Button>
-);
+function LinkButton({ to, label, about, isChange = false }: AttentionMessage['link']) {
+  const isReadOnly = useMissingRoleReason('member') !== null;
+  const text = isChange && isReadOnly ? 'View' : label;
+  return (
+    <Button
+      component={Link}
+      href={to}
+      size="xs"
+      variant="default"
+      flex="none"
+      aria-label={about === undefined ? text : `${text}: ${about}`}
+    >
+      {text}
+    </Button>
+  );
+}

@@ -24,6 +24,8 @@ export interface AttentionMessage {
     readonly label: string;
     /** Added to the button's accessible name, to tell equal buttons apart. */
     readonly about?: string;
+    /** It leads to a change, which viewers may not make: they get "View". */
+    readonly isChange?: boolean;
   };
   /** What solves it at once. */
   readonly action?: ReactNode;
@@ -34,8 +36,9 @@ export const HINT_KINDS: ReadonlySet<AttentionKind> = new Set(['key_unused', 'no
 
 /** List page of each kind. */
 export const LIST_PATHS: Readonly<Record<AttentionKind, string>> = {
-  sensitive_call: '/refusals',
+  sensitive_call: '/calls?state=rejected&reason=sensitive_path',
   circuit_open: '/providers?tab=circuits',
+  alert_open: '/alerts',
   budget: '/agents?sort=budgetUsedPercent',
   reconnect_needed: '/providers',
   needs_credentials: '/providers?status=needs_credentials',
@@ -50,6 +53,8 @@ export const summarizeHints = (kind: AttentionKind, total: number): string =>
     ? `${formatCount(total)} agents have no budget`
     : `${formatCount(total)} gateway tokens were never used`;
 
+const METRIC_TEXTS = { error_rate: 'the error rate', latency: 'the latency', spend: 'the spend' } as const;
+
 const NEARLY_USED_UP = 'Budget almost used';
 
 /** The state of a budget, and its effect on calls. */
@@ -61,7 +66,7 @@ function describeBudgetState(monthCents: number, budgetCents: number): readonly 
 
 export function attentionMessage(kind: AttentionKind, thing: AttentionItem): AttentionMessage {
   const { id, name, agentId, agentName, at, monthCents, budgetCents, providerSlug, paused } = thing;
-  const { circuitState, agents, origin, call, calls, clientNetwork } = thing;
+  const { metric, circuitState, agents, origin, call, calls, clientNetwork } = thing;
   const keys = `/keys?${new URLSearchParams({ search: name })}`;
   const ofAgent = agentName === null ? null : <> of {agentName}</>;
   switch (kind) {
@@ -77,7 +82,7 @@ export function attentionMessage(kind: AttentionKind, thing: AttentionItem): Att
             {calls !== null && calls > 1 && ` Calls like this in 7 days: ${formatCount(calls)}.`}
           </>
         ),
-        link: { to: `/refusals?agent=${agentId}`, label: 'View calls', about: name },
+        link: { to: `${LIST_PATHS.sensitive_call}&agent=${agentId}`, label: 'View calls', about: name },
         action: <RevokeTokenButton id={id} name={name} />,
       };
     case 'circuit_open':
@@ -99,6 +104,18 @@ export function attentionMessage(kind: AttentionKind, thing: AttentionItem): Att
         action: <CloseBreakerButton name={name} providerSlug={providerSlug ?? id} origin={origin} />,
         link: { to: LIST_PATHS.circuit_open, label: 'View breakers' },
       };
+    case 'alert_open':
+      return {
+        tone: 'error',
+        status: 'Alert open',
+        text: (
+          <>
+            <b>{name}</b>: {METRIC_TEXTS[metric ?? 'error_rate']}
+            {ofAgent} is above the bound of its rule, <RelativeTime at={at} />.
+          </>
+        ),
+        link: { to: LIST_PATHS.alert_open, label: 'View alert', about: name },
+      };
     case 'budget': {
       const [word, then] = describeBudgetState(monthCents ?? 0, budgetCents ?? 0);
       return {
@@ -110,7 +127,7 @@ export function attentionMessage(kind: AttentionKind, thing: AttentionItem): Att
           </>
         ),
         about: <BudgetBar spentCents={monthCents ?? 0} budgetCents={budgetCents} />,
-        link: { to: `/agents/${id}?tab=limits`, label: 'Raise budget', about: name },
+        link: { to: `/agents/${id}?tab=limits`, label: 'Raise budget', about: name, isChange: true },
       };
     }
     case 'reconnect_needed':
@@ -133,6 +150,7 @@ export function attentionMessage(kind: AttentionKind, thing: AttentionItem): Att
           to: agentId === null ? `/providers?tab=shared&credential=${id}` : `/providers/accounts/${id}`,
           label: 'Reconnect',
           about: agentName ?? name,
+          isChange: true,
         },
       };
     case 'needs_credentials':
@@ -153,6 +171,7 @@ export function attentionMessage(kind: AttentionKind, thing: AttentionItem): Att
           to: agentId === null ? '/providers?tab=shared' : `/agents/${agentId}?tab=providers`,
           label: 'Enter credential',
           about: agentName ?? name,
+          isChange: true,
         },
       };
     case 'webhook_failing':
@@ -182,7 +201,7 @@ export function attentionMessage(kind: AttentionKind, thing: AttentionItem): Att
             {ofAgent} expires <RelativeTime at={at} />. Calls with it are rejected then.
           </>
         ),
-        link: { to: keys, label: 'Rotate', about: name },
+        link: { to: keys, label: 'Rotate', about: name, isChange: true },
       };
     case 'key_unused':
       return {
@@ -205,7 +224,7 @@ export function attentionMessage(kind: AttentionKind, thing: AttentionItem): Att
             The monthly spend of <b>{name}</b> has no limit.
           </>
         ),
-        link: { to: `/agents/${id}?tab=limits`, label: 'Set budget', about: name },
+        link: { to: `/agents/${id}?tab=limits`, label: 'Set budget', about: name, isChange: true },
       };
   }
 }

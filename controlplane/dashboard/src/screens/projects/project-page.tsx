@@ -102,7 +102,7 @@ function ProjectDetails({ project }: { readonly project: Project }) {
         ]}
       />
       <Stack gap="xl">
-        <UsageSection scope={{ projectId: id }} by={['agent', 'model', 'key']} />
+        <UsageSection scope={{ projectId: id }} by={['agent', 'model', 'key']} budgets={project.budgets} />
         <RecentCalls scope={{ projectId: id }} />
       </Stack>
       {isEditOpen && (

@@ -154,12 +154,12 @@ export function ProjectsPage() {
           onClose={() => setToDelete(null)}
           title="Delete project"
           action="Delete project"
-          requiredText={toDelete.name}
           onConfirm={() => deleteProject.mutate(toDelete)}
           pending={deleteProject.isPending}
           error={deleteProject.error}
         >
-          Only a project without agents can be deleted. The spend of its agents stays in the organization’s usage.
+          The project <b>{toDelete.name}</b> can be deleted only without agents. The spend of its agents stays in the
+          organization’s usage.
         </ConfirmDialog>
       )}
     </>

@@ -2,21 +2,22 @@
 import { Button, Group, Stack, Text, Title } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
+import { Link } from 'wouter';
 import { api } from '../../api/api-client.js';
 import { useMissingRoleReason } from '../../api/session.js';
 import { groupsToSeries } from '../../components/charts/groups-to-series.js';
 import { TimeSeriesChart } from '../../components/charts/time-series-chart.js';
 import { EmptyState } from '../../components/feedback/empty-state.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
+import { RejectionAdvice } from '../../components/feedback/rejection-advice.js';
 import { AgentSelect } from '../../components/forms/agent-select.js';
 import { parseTimeRange, TIME_RANGE_DEFAULTS, TimeRangeControl } from '../../components/forms/time-range-control.js';
 import { PageHeader } from '../../components/layout/page-header.js';
+import { PageLink } from '../../components/layout/page-link.js';
 import { DataTable } from '../../components/tables/data-table.js';
 import { formatCount } from '../../format/format.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
 import { RejectedAgentsTable } from './rejected-agents-table.js';
-import { RejectedCallsTable } from './rejected-calls-table.js';
-import { RejectionAdviceCell } from './rejection-advice-cell.js';
 
 const DEFAULTS = { ...TIME_RANGE_DEFAULTS, agent: '' };
 /** Rejections are counted every few seconds. */
@@ -37,7 +38,14 @@ export function RejectionsPage() {
     <>
       <PageHeader
         title="Rejections"
-        description="Calls that the gateway rejected, counted within about five seconds. They cost nothing and are not listed under Calls. Calls with an unknown token belong to no organization and are not counted."
+        description="Calls that the gateway rejected, counted within about five seconds. They cost nothing. Calls with an unknown token belong to no organization and are not counted."
+        actions={
+          mayListCalls && (
+            <Button component={Link} href={callsHref(values.agent)} variant="default">
+              View rejected calls
+            </Button>
+          )
+        }
       />
       <Group gap="sm" mb="md" align="flex-end" className="acg-filters">
         <AgentSelect
@@ -71,25 +79,26 @@ export function RejectionsPage() {
                 </Text>
               ),
             },
-            { header: 'Rejected', numeric: true, cell: (row) => formatCount(row.count) },
+            {
+              header: 'Rejected',
+              numeric: true,
+              cell: ({ reason, count }) =>
+                mayListCalls ? (
+                  <PageLink href={callsHref(values.agent, reason)}>{formatCount(count)}</PageLink>
+                ) : (
+                  formatCount(count)
+                ),
+            },
             {
               header: 'What to do',
               cell: ({ reason }) => (
-                <RejectionAdviceCell reason={reason} agentId={values.agent === '' ? null : values.agent} />
+                <RejectionAdvice reason={reason} agentId={values.agent === '' ? null : values.agent} />
               ),
             },
           ]}
           empty={<EmptyState title="No rejections in this period" text="Every call was forwarded." />}
         />
         {rejections.data !== undefined && rejections.data.refusals.length > 0 && <RejectionChart query={query} />}
-        {mayListCalls && (
-          <section aria-labelledby="rejected-calls">
-            <Title order={2} id="rejected-calls" mb="sm">
-              Last rejected calls
-            </Title>
-            <RejectedCallsTable key={values.agent} agentId={values.agent} />
-          </section>
-        )}
         {values.agent === '' && (
           <section aria-labelledby="rejected-agents">
             <Title order={2} id="rejected-agents" mb="sm">
@@ -102,6 +111,14 @@ export function RejectionsPage() {
     </>
   );
 }
+
+/** The list of rejected calls. `agent`: '' for all. */
+const callsHref = (agent: string, reason?: string): string =>
+  `/calls?${new URLSearchParams({
+    state: 'rejected',
+    ...(agent === '' ? {} : { agent }),
+    ...(reason === undefined ? {} : { reason }),
+  })}`;
 
 interface RejectionChartProps {
   readonly query: ReturnType<typeof parseTimeRange> & { readonly agentId?: string };

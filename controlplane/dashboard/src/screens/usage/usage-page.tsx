@@ -64,7 +64,7 @@ export function UsagePage() {
     <>
       <PageHeader
         title="Usage & cost"
-        description="Cost of calls as recorded by the gateway, including deleted agents. Days and hours are UTC."
+        description="Cost of calls as recorded by the gateway, including deleted agents. Days are UTC."
         actions={
           <Group gap="sm">
             <Button

@@ -6,6 +6,7 @@ import { BudgetBar } from '../../components/feedback/budget-bar.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { MetricTile } from '../../components/feedback/metric-tile.js';
 import { staleProps } from '../../components/feedback/stale-props.js';
+import { MonthSpendChart } from '../../components/reports/month-spend-chart.js';
 import { formatCents, formatCompactCount, formatCount, formatUsd, NO_VALUE } from '../../format/format.js';
 import type { UsageQuery } from './groupings-and-metrics.js';
 
@@ -61,6 +62,12 @@ export function UsageSummary({ query }: { readonly query: UsageQuery }) {
           </SimpleGrid>
         </Card>
       )}
+      <MonthSpendChart scope={scopeOf(query)} />
     </>
   );
 }
+
+const scopeOf = ({ agentId, projectId }: UsageQuery) => ({
+  ...(agentId === undefined ? {} : { agentId }),
+  ...(projectId === undefined ? {} : { projectId }),
+});

@@ -5,7 +5,8 @@ import { useState } from 'react';
 import { showToast } from '../../components/feedback/toast.js';
 import { FormDialog } from '../../components/forms/form-dialog.js';
 import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
-import { formatDateTime, formatLocalTimeInput } from '../../format/format.js';
+import { formatDateTime, formatTimeInput, parseTimeInput } from '../../format/format.js';
+import { timeZoneUnit } from '../../format/time-zone.js';
 import { type EventName, useEventTypes } from '../../resources/use-event-types.js';
 import { type Endpoint, formatReplayedCount, replayDeliveries } from './fetch-webhooks-retry-deliveries.js';
 
@@ -29,24 +30,24 @@ function fromNow({ days = 0, minutes = 0 }): Date {
 }
 
 export function ReplayDialog({ endpoint, onClose }: ReplayDialogProps) {
-  const [start, setStart] = useState(() => formatLocalTimeInput(fromNow({ days: -1 })));
+  const [start, setStart] = useState(() => formatTimeInput(fromNow({ days: -1 })));
   // Includes the current minute.
-  const [end, setEnd] = useState(() => formatLocalTimeInput(fromNow({ minutes: 1 })));
+  const [end, setEnd] = useState(() => formatTimeInput(fromNow({ minutes: 1 })));
   const [statusOption, setWhich] = useState<string>(STATUS_OPTIONS[0].value);
   const [event, setEvent] = useState<EventName | ''>('');
   const { titleOf } = useEventTypes();
   const send = useMutation({
     mutationFn: () =>
       replayDeliveries(endpoint.id, {
-        start: new Date(start).toISOString(),
-        end: new Date(end).toISOString(),
+        start: new Date(parseTimeInput(start)).toISOString(),
+        end: new Date(parseTimeInput(end)).toISOString(),
         status: statusOption === 'all' ? ['failed', 'success'] : ['failed'],
         ...(event === '' ? {} : { event }),
       }),
     onSuccess: (response) => {
       showToast(formatReplayedCount(response.replayed));
       if (response.remaining === 0 || response.until === null) onClose();
-      else setStart(formatLocalTimeInput(new Date(response.until)));
+      else setStart(formatTimeInput(new Date(response.until)));
     },
   });
   const errors = formErrors(send.error, LABELS);
@@ -63,8 +64,8 @@ export function ReplayDialog({ endpoint, onClose }: ReplayDialogProps) {
     >
       {remaining > 0 && (
         <Alert color="yellow" variant="light" title={`${remaining} left`} role="status">
-          One replay sends at most 1,000 deliveries. “From” is now {formatDateTime(new Date(start).toISOString())},
-          where it stopped. Replay again to continue.
+          One replay sends at most 1,000 deliveries. “From” is now{' '}
+          {formatDateTime(new Date(parseTimeInput(start)).toISOString())}, where it stopped. Replay again to continue.
         </Alert>
       )}
       <Group grow align="flex-start" preventGrowOverflow={false} wrap="wrap">
@@ -106,7 +107,8 @@ export function ReplayDialog({ endpoint, onClose }: ReplayDialogProps) {
         onChange={(change) => setEvent(change.currentTarget.value as EventName | '')}
       />
       <Text size="sm" c="dimmed">
-        Selects deliveries by creation time, in your local time. Each keeps its id, so receivers can ignore duplicates.
+        Selects deliveries by creation time, in {timeZoneUnit(Date.now())}. Each keeps its id, so receivers can ignore
+        duplicates.
       </Text>
     </FormDialog>
   );

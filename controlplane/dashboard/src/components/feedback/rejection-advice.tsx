@@ -35,13 +35,13 @@ const LINK_BY_REASON: Readonly<Partial<Record<RejectionReason, AdviceLink>>> = {
   agent_out_of_scope: { label: 'Gateway tokens', to: '/keys' },
 };
 
-interface RejectionAdviceCellProps {
+interface RejectionAdviceProps {
   readonly reason: string;
   /** Null: all agents. */
   readonly agentId: string | null;
 }
 
-export function RejectionAdviceCell({ reason, agentId }: RejectionAdviceCellProps) {
+export function RejectionAdvice({ reason, agentId }: RejectionAdviceProps) {
   const { cause, remedy } = rejectionAdvice(reason);
   const link = LINK_BY_REASON[reason as RejectionReason];
   const isAbsolutePath = link?.to.startsWith('/') === true;
