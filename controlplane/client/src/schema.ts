@@ -2649,6 +2649,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/usage/calls": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List forwarded and rejected calls in one list
+         * @description Role: viewer or higher.
+         */
+        get: operations["listForwardedAndRejectedCalls"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/usage/export": {
         parameters: {
             query?: never;
@@ -4613,13 +4633,13 @@ export interface components {
         AttentionReply: {
             attention: {
                 /** @enum {string} */
-                kind: "sensitive_call" | "circuit_open" | "budget" | "reconnect_needed" | "needs_credentials" | "webhook_failing" | "key_expiring" | "key_unused" | "no_budget";
+                kind: "sensitive_call" | "circuit_open" | "alert_open" | "budget" | "reconnect_needed" | "needs_credentials" | "webhook_failing" | "key_expiring" | "key_unused" | "no_budget";
                 total: number;
                 /** @description The five most urgent items. */
                 things: {
-                    /** @description Id of the agent, account, shared credential, endpoint or key; for a provider its slug. */
+                    /** @description Id of the agent, alert, account, shared credential, endpoint or key; for a provider its slug. */
                     id: string;
-                    /** @description The name; for an endpoint its URL. */
+                    /** @description The name; for an endpoint its URL, for an alert its rule. */
                     name: string;
                     /** @description The agent to which the item belongs; null if it does not belong to one agent. */
                     agentId: string | null;
@@ -4645,6 +4665,8 @@ export interface components {
                     call: string | null;
                     /** @description Number of recorded sensitive calls with this key within seven days. */
                     calls: number | null;
+                    /** @description What an alert measures. */
+                    metric: ("error_rate" | "latency" | "spend") | null;
                     /** @description Network from which the last of them came. */
                     clientNetwork: string | null;
                 }[];
@@ -5879,6 +5901,13 @@ export interface components {
                 /** @enum {string} */
                 status: "operational" | "degraded" | "outage";
             }[];
+            /** @description Limits and soft budgets are not checked on data planes without their counter store. Null: no outage. */
+            counterStoreOutage: {
+                /** Format: date-time */
+                since: string;
+                /** @description Number of data planes that cannot reach their counter store. */
+                dataPlanes: number;
+            } | null;
             /** Format: date-time */
             lastUpdated: string;
         };
@@ -6651,6 +6680,27 @@ export interface components {
             total: number;
             limit: number;
             offset: number;
+        };
+        MergedCall: {
+            /** @enum {string} */
+            state: "forwarded" | "rejected";
+            /**
+             * Format: date-time
+             * @description When the call started, or when the gateway rejected it.
+             */
+            at: string;
+            /** Format: uuid */
+            id: string;
+            forwarded: components["schemas"]["Call"] | null;
+            rejected: components["schemas"]["RejectedCall"] | null;
+        };
+        MergedCallsReply: {
+            calls: components["schemas"]["MergedCall"][];
+            limit: number;
+            /** @description `cursor` of the next page. Null: no older call matches. */
+            nextCursor: string | null;
+            /** @description The search stopped here before the page was full; `nextCursor` continues it. Null: it did not stop. */
+            searchedFrom: string | null;
         };
         Ok: {
             /** @constant */
@@ -8544,6 +8594,8 @@ export type Member = components['schemas']['Member'];
 export type MemberList = components['schemas']['MemberList'];
 export type MemberReply = components['schemas']['MemberReply'];
 export type MemberSessionList = components['schemas']['MemberSessionList'];
+export type MergedCall = components['schemas']['MergedCall'];
+export type MergedCallsReply = components['schemas']['MergedCallsReply'];
 export type Ok = components['schemas']['Ok'];
 export type OrganizationDeletion = components['schemas']['OrganizationDeletion'];
 export type OrganizationDeletionList = components['schemas']['OrganizationDeletionList'];
@@ -14081,6 +14133,63 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Breakdown"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listForwardedAndRejectedCalls: {
+        parameters: {
+            query?: {
+                limit?: number;
+                agentId?: string;
+                projectId?: string;
+                keyId?: string;
+                provider?: string;
+                /** @description Model name as in the log records. Empty: calls without a model. */
+                model?: string;
+                /** @description Statuses that the agent received, or classes of statuses, separated by commas. */
+                status?: string;
+                /** @description Only calls that cost at least this many US cents. */
+                minCost?: number;
+                /** @description Part of the path, model, error or request id. Case-insensitive. */
+                search?: string;
+                /** @description Only calls with this tag: key=value. */
+                tag?: string;
+                runId?: string;
+                /** @description true: only calls that a limit in audit mode would have rejected. */
+                wouldReject?: boolean;
+                startTime?: string;
+                endTime?: string;
+                /** @description Default: both; for viewers and members forwarded calls only. */
+                state?: "forwarded" | "rejected";
+                /** @description Only calls that the gateway rejected for this reason. */
+                reason?: string;
+                /**
+                 * @description `nextCursor` of the page before.
+                 * @example 2026-11-22T16:51:54.123000Z_01a200de-16d8-74de-8093-48e13086089c
+                 */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List forwarded and rejected calls in one list */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MergedCallsReply"];
                 };
             };
             400: components["responses"]["BadRequest"];
