@@ -244,6 +244,19 @@ test('where the provider announces its issuer, an answer without it or of anothe
   expect((await finish(agree(body.url), cookie, owner, { iss: 'https://login.example.com' })).status).toBe(200);
 });
 
+test('a definition cannot replace the parameters that protect a connection', async () => {
+  const hostile = { redirect_uri: 'https://evil.example.com/', state: 'known', code_challenge_method: 'plain' };
+  const { id, slug } = await createAccount({ authorizationParameters: { ...hostile, client_id: 'other' } });
+  const { searchParams } = new URL((await begin(id)).body.url);
+  const redirect_uri = `${PUBLIC_URL}/connect/${owner.orgId}/${slug}/callback`;
+  expect(Object.fromEntries(searchParams)).toMatchObject({
+    redirect_uri,
+    client_id: 'app-1',
+    code_challenge_method: 'S256',
+  });
+  expect(searchParams.get('state')).not.toBe('known');
+});
+
 test('consent that lacks a scope, and a person who does not agree, connect nothing', async () => {
   const { id } = await createAccount({ scope: 'read write admin' });
   const first = await begin(id);
@@ -314,6 +327,28 @@ test('a control plane that dies during a strict refresh: no other one repeats it
   await expire(id);
   await waitUntil('it is refreshed at last', async () => (await stateOf(id)).generation > generation);
   expect(endpoint.requests.length).toBeGreaterThan(before);
+});
+
+test('a database that cannot store a new refresh token at once: it is stored later, and nothing is exchanged twice', async () => {
+  const { sql } = plane.database;
+  const { id } = await createAccount({ rotation: 'strict' });
+  await connect(id);
+  const { generation } = await stateOf(id);
+  await sql.unsafe(`
+    create sequence refused_writes;
+    create function refuse_write() returns trigger language plpgsql as $$ begin
+      perform nextval('refused_writes'); raise exception 'away'; end $$;
+    create trigger refuse_write before update on oauth_grants for each row execute function refuse_write();`);
+  const [refreshToken] = [...refreshTokens.keys()].slice(-1);
+  await makeDue(id);
+  await waitUntil('a write was refused', async () => {
+    const [row] = await sql`select is_called from refused_writes`;
+    return row!.is_called;
+  });
+  await sql.unsafe('drop function refuse_write cascade; drop sequence refused_writes');
+  await waitUntil('it is stored', async () => (await stateOf(id)).generation > generation);
+  const uses = endpoint.requests.filter(({ parameters }) => parameters.get('refresh_token') === refreshToken);
+  expect([uses.length, (await stateOf(id)).failure]).toEqual([1, null]);
 });
 
 test('a revoked grant: an event, no further attempt, 403 for calls until a person connects again', async () => {
