@@ -90,7 +90,12 @@ test('a deletion ends the membership; the same person can be created again', asy
   const { orgId, directory } = await createOrganization();
   const member = await plane().createMember('member', orgId);
   const id = await provision(directory, member);
+  const colleague = await directory.call('POST', '/Users', { userName: 'colleague' });
+  const elsewhere = await createOrganization();
+  const stranger = await elsewhere.directory.call('POST', '/Users', { userName: 'stranger' });
   expect((await directory.call('DELETE', `/Users/${id}`)).status).toBe(204);
+  expect((await directory.call('GET', `/Users/${colleague.body.id}`)).status).toBe(200);
+  expect((await elsewhere.directory.call('GET', `/Users/${stranger.body.id}`)).status).toBe(200);
   expect(await roleOf(member)).toBeNull();
   expect((await directory.call('DELETE', `/Users/${id}`)).status).toBe(404);
   await provision(directory, member);
@@ -324,6 +329,14 @@ test('each filter finds its own resource and no other', async () => {
     expect({ filter, found: await find('Users', filter) }).toEqual({ filter, found: [] });
   expect(await find('Groups', `displayName eq "second" and members eq "${ada.id}"`)).toEqual([]);
   expect(await find('Groups', 'displayName eq "second"')).toEqual([second.id]);
+  await directory.call(
+    'PATCH',
+    `/Groups/${second.id}`,
+    patchOf({ op: 'replace', path: 'displayName', value: 'Third' }),
+  );
+  expect(
+    await sql()`select changes from audit_entries where action = 'scim_group.update' and target_id = ${second.id}`,
+  ).toEqual([{ changes: { displayName: ['Second', 'Third'] } }]);
 });
 
 test('users beyond 50 000 of an organization are rejected', async () => {
