@@ -33,6 +33,8 @@ const DUE_PER_RUN = 100;
 const DUE_PER_ORG = 4;
 const POLL_MS = 100;
 const CURRENT_WAIT_MS = 3_000;
+/** Waits between attempts to store a new refresh token. Another control plane may exchange after the lease. */
+const STORE_RETRY_MS = [500, 1_000, 2_000, 4_000, 8_000, 8_000];
 /** Providers whose clocks are a minute ahead already reject a token; it is not used in its last minute. */
 const MARGIN_S = 60;
 
@@ -152,12 +154,34 @@ export class MintService {
       const context = await this.#prepare(source);
       if (context === null) throw new MintFailure('unusable_credentials');
       const minted = await exchangeCredentials(this.client, context, this.dependencies.signer);
-      await this.dependencies.sql.begin(async (tx) => {
-        if (await this.saveToken(tx, id, claim, context, source, minted)) await this.publishChange(tx, source);
-      });
+      await this.#store(id, claim, context, source, minted);
     } catch (error) {
       if (!(error instanceof MintFailure)) throw error;
       await this.#storeFailure(id, claim, source, error);
+    }
+  }
+
+  /** Without its new refresh token a grant may be lost, so a database that is away for a moment is tried again. */
+  async #store(
+    id: string,
+    claim: store.Claim,
+    context: ExchangeContext,
+    source: store.MintSource,
+    minted: MintedToken,
+  ): Promise<void> {
+    const retryDelaysMs = minted.refreshToken === undefined ? [] : STORE_RETRY_MS;
+    for (let attempt = 0; ; attempt++) {
+      try {
+        await this.dependencies.sql.begin(async (tx) => {
+          if (await this.saveToken(tx, id, claim, context, source, minted)) await this.publishChange(tx, source);
+        });
+        return;
+      } catch (error) {
+        const delayMs = retryDelaysMs[attempt];
+        if (delayMs === undefined) throw error;
+        this.dependencies.log.warn({ err: error, orgId: source.orgId }, 'minted credential not stored yet');
+        await delay(delayMs);
+      }
     }
   }
 

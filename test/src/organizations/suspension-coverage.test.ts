@@ -60,6 +60,7 @@ const EXEMPT_TABLES: Readonly<Record<string, string>> = {
   usage_tags: LEDGER_REASON,
   usage_tags_daily: LEDGER_REASON,
   usage_tags_late: LEDGER_REASON,
+  usage_tags_open: LEDGER_REASON,
   webhook_deliveries: 'go with their endpoint',
   webhook_previous_secrets: 'goes with its endpoint',
 };

@@ -4,7 +4,8 @@
  */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { useControlPlane } from '../fixtures/control-plane.js';
+import { showTotpCode } from '../fixtures/authenticator-app.js';
+import { type Member, useControlPlane } from '../fixtures/control-plane.js';
 import { callWithSession, openCallback, startLogin, useTxtRecords, verifyDomain } from './gateway-login.js';
 import { Glewlwyd, type Person } from './glewlwyd.js';
 
@@ -21,6 +22,7 @@ afterAll(async () => {
   await provider?.stop();
 });
 
+const PASSWORD = 'correct horse battery';
 const random = () => randomBytes(5).toString('hex');
 const GROUP_ROLES = [
   { group: 'g-admins', role: 'admin' },
@@ -60,6 +62,20 @@ async function authorize({ domain }: Organization, username: string) {
 async function logIn(org: Organization, username: string) {
   const { parameters, cookie } = await authorize(org, username);
   return openCallback(plane(), org.orgId, parameters, cookie);
+}
+
+/** An account with password and second factor; `code(n)`: of the n-th step from now. */
+async function signUpOwnerWithFactor() {
+  const email = `${random()}@example.com`;
+  const body = { email, password: PASSWORD, name: 'Owner', orgName: 'Acme' };
+  const { body: account } = await plane().call('POST', '/v1/auth/signup', { body });
+  const { token, user, org } = account;
+  await sql()`update users set email_verified_at = now() where id = ${user.id}`;
+  const call: Member['call'] = (method, path, payload) => plane().call(method, path, { token, body: payload });
+  const { body: factor } = await call('POST', '/v1/second-factor', { password: PASSWORD });
+  const code = (steps = 0) => showTotpCode(factor.secret, steps);
+  expect((await call('POST', '/v1/second-factor/confirm', { code: code() })).status).toBe(200);
+  return { owner: { userId: user.id, orgId: org.id, token, call } satisfies Member, email, code };
 }
 
 const roleOf = async (org: Organization, email: string): Promise<string | undefined> => {
@@ -159,16 +175,12 @@ test('a wrong client secret and an issuer of another name are rejected', async (
 
 test('required single sign-on; while the provider is away, a text says so and the break-glass owner logs in by password', async () => {
   const away = await Glewlwyd.start();
-  const owner = await plane().createMember('owner');
+  const { owner, email, code } = await signUpOwnerWithFactor();
   const domain = `${random()}.example.com`;
   await verifyDomain(owner, domain, txt.records);
   const { body } = await owner.call('GET', '/v1/sso');
   await away.addClient('gateway', 'secret', body.redirectUri);
   await away.addPerson('ada', { email: `ada@${domain}`, email_verified: 'yes' });
-  await sql()`
-    insert into second_factors (user_id, key_id, nonce, ciphertext, confirmed_at)
-    values (${owner.userId}, 'test', 'n', 'c', now())`;
-  await sql()`update sessions set factor_at = now() where user_id = ${owner.userId}`;
   const colleague = await plane().createMember('admin', owner.orgId);
   const settings = { issuer: away.issuer(), clientId: 'gateway', clientSecret: 'secret', defaultRole: 'member' };
   const required = await owner.call('PUT', '/v1/sso', { ...settings, breakGlassUserId: owner.userId });
@@ -184,6 +196,10 @@ test('required single sign-on; while the provider is away, a text says so and th
   const failed = await openCallback(plane(), owner.orgId, answer, late.cookie);
   expect(failed).toMatchObject({ status: 403, text: expect.stringContaining('Log in again') });
   await expect(startLogin(plane(), `ada@${domain}`)).rejects.toThrow(/400 the identity provider failed/);
-  expect((await owner.call('GET', '/v1/projects')).status).toBe(200);
+  const credentials = { email, password: PASSWORD };
+  expect((await plane().call('POST', '/v1/auth/login', { body: credentials })).body.secondFactor).toBe(true);
+  const login = await plane().call('POST', '/v1/auth/login', { body: { ...credentials, code: code(1) } });
+  expect(login.status).toBe(200);
+  expect((await plane().call('GET', '/v1/projects', { token: login.body.token })).status).toBe(200);
   expect((await callWithSession(plane(), cookies.acg_session, 'GET', '/v1/projects')).status).toBe(200);
 });
