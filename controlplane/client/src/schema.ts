@@ -3463,6 +3463,26 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "audit.entry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Audit entry
+         * @description The audit trail has a new entry. Only webhooks receive it, and only admins see its payload: it is in no list of events, and is not mailed.
+         */
+        post: operations["onAuditEntry"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export interface components {
     schemas: {
@@ -4658,6 +4678,32 @@ export interface components {
                 [key: string]: unknown[];
             };
         };
+        AuditEntryData: {
+            id: string;
+            orgId: string;
+            /** @description Instant of the entry, ISO 8601. */
+            at: string;
+            /** @description For example agent.update. */
+            action: string;
+            actorUserId: string | null;
+            /** @description Empty for a management token. */
+            actorEmail: string;
+            actorTokenId: string | null;
+            actorTokenName: string | null;
+            targetType: string;
+            targetId: string;
+            ip: string;
+            changes: {
+                [key: string]: unknown[];
+            } | null;
+        };
+        AuditEntryEvent: {
+            /** @constant */
+            event: "audit.entry";
+            /** Format: date-time */
+            timestamp: string;
+            data: components["schemas"]["AuditEntryData"];
+        };
         AuditList: {
             entries: components["schemas"]["AuditEntry"][];
             total: number;
@@ -5504,7 +5550,7 @@ export interface components {
             /** Format: uuid */
             endpointId: string;
             /** @enum {string} */
-            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold" | "audit.entry";
             /** @enum {string} */
             status: "pending" | "success" | "failed";
             statusCode: string | null;
@@ -5520,7 +5566,7 @@ export interface components {
             /** Format: uuid */
             endpointId: string;
             /** @enum {string} */
-            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold" | "audit.entry";
             /** @enum {string} */
             status: "pending" | "success" | "failed";
             statusCode: string | null;
@@ -5531,7 +5577,7 @@ export interface components {
             createdAt: string;
             payload: {
                 /** @enum {string} */
-                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold" | "audit.entry";
                 /** Format: date-time */
                 timestamp: string;
                 data: {
@@ -5576,7 +5622,7 @@ export interface components {
              * @enum {string}
              */
             kind: "webhook" | "slack" | "teams";
-            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold" | "audit.entry")[];
             /** @enum {string} */
             status: "active" | "paused";
             /** @description failing: every attempt failed for 3 days and at least 50 times. Set `status` to `active` to resume. */
@@ -5607,7 +5653,7 @@ export interface components {
                  * @enum {string}
                  */
                 kind: "webhook" | "slack" | "teams";
-                events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+                events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold" | "audit.entry")[];
                 /** @enum {string} */
                 status: "active" | "paused";
                 /** @description failing: every attempt failed for 3 days and at least 50 times. Set `status` to `active` to resume. */
@@ -5636,7 +5682,7 @@ export interface components {
         };
         EndpointInput: {
             url: string;
-            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold" | "audit.entry")[];
             /**
              * @description What the receiver reads: the signed event (webhook), or a message for an incoming webhook of Slack or Teams.
              * @enum {string}
@@ -5651,7 +5697,7 @@ export interface components {
         };
         EndpointPatch: {
             url?: string;
-            events?: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+            events?: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold" | "audit.entry")[];
             /** @enum {string} */
             status?: "active" | "paused";
         };
@@ -5666,7 +5712,7 @@ export interface components {
                 /** Format: uuid */
                 id: string;
                 /** @enum {string} */
-                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold" | "audit.entry";
                 /** Format: date-time */
                 occurredAt: string;
                 /** @description The same `data` that webhook deliveries contain. */
@@ -5681,7 +5727,7 @@ export interface components {
         EventTypeList: {
             types: {
                 /** @enum {string} */
-                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold" | "audit.entry";
                 title: string;
                 /** @description What happened, and how often the event is sent. */
                 description: string;
@@ -5690,6 +5736,8 @@ export interface components {
                  * @enum {string}
                  */
                 severity: "info" | "notice" | "warning" | "critical";
+                /** @description Only webhook endpoints get it: it is not listed, and not mailed. */
+                webhooksOnly: boolean;
                 /** @description Sample `data`, as POST /v1/webhooks/{id}/test sends it. */
                 sample: {
                     [key: string]: unknown;
@@ -6850,10 +6898,10 @@ export interface components {
             name: string;
             /** @description Event mails are sent only to confirmed addresses. */
             emailVerified: boolean;
-            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold" | "audit.entry")[];
         };
         PreferenceInput: {
-            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold")[];
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold" | "audit.entry")[];
         };
         PreferenceList: {
             preferences: components["schemas"]["Preference"][];
@@ -7244,7 +7292,7 @@ export interface components {
             /** @description Statuses to replay. Default: failed. */
             status?: ("failed" | "success")[];
             /** @enum {string} */
-            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold" | "audit.entry";
         };
         ReplayReply: {
             /** @description Number of deliveries queued again, the oldest first; at most 1000 per call. */
@@ -8178,7 +8226,7 @@ export interface components {
              * @description An event that the endpoint subscribes to. Default: the first one.
              * @enum {string}
              */
-            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold" | "audit.entry";
         };
     };
     responses: {
@@ -8390,6 +8438,8 @@ export type ArchiveVerifyInput = components['schemas']['ArchiveVerifyInput'];
 export type ArchiveVerifyReply = components['schemas']['ArchiveVerifyReply'];
 export type AttentionReply = components['schemas']['AttentionReply'];
 export type AuditEntry = components['schemas']['AuditEntry'];
+export type AuditEntryData = components['schemas']['AuditEntryData'];
+export type AuditEntryEvent = components['schemas']['AuditEntryEvent'];
 export type AuditList = components['schemas']['AuditList'];
 export type BillingAccountInput = components['schemas']['BillingAccountInput'];
 export type BillingAccountPatch = components['schemas']['BillingAccountPatch'];
@@ -10816,7 +10866,7 @@ export interface operations {
     listEvents: {
         parameters: {
             query?: {
-                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold" | "audit.entry";
                 /** @description Events of this agent; the agent may have been deleted. */
                 agentId?: string;
                 start?: string;
@@ -14431,7 +14481,7 @@ export interface operations {
                 limit?: number;
                 offset?: number;
                 status?: "pending" | "success" | "failed";
-                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold";
+                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold" | "audit.entry";
                 /** @description Only those made from then on, */
                 start?: string;
                 /** @description and before then. */
@@ -15814,6 +15864,62 @@ export interface operations {
                  *     }
                  */
                 "application/json": components["schemas"]["UsageThresholdEvent"];
+            };
+        };
+        responses: {
+            /** @description Received. Anything else is tried again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onAuditEntry: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old secret during a rotation. */
+                "X-Webhook-Signature": string;
+                /** @description `v1=` and the signature for each valid secret: two during a rotation. */
+                "X-Webhook-Signatures": string;
+                /** @description The name of the event. */
+                "X-Webhook-Event": string;
+                /** @description The id of the delivery, the same on every retry. */
+                "X-Webhook-Delivery": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event": "audit.entry",
+                 *       "timestamp": "2026-01-31T12:00:00.000Z",
+                 *       "data": {
+                 *         "id": "00000000-0000-0000-0000-000000000000",
+                 *         "orgId": "00000000-0000-0000-0000-000000000000",
+                 *         "at": "2026-11-22T08:00:00.000Z",
+                 *         "action": "agent.update",
+                 *         "actorUserId": "00000000-0000-0000-0000-000000000000",
+                 *         "actorEmail": "you@example.com",
+                 *         "actorTokenId": null,
+                 *         "actorTokenName": null,
+                 *         "targetType": "agent",
+                 *         "targetId": "00000000-0000-0000-0000-000000000000",
+                 *         "ip": "203.0.113.7",
+                 *         "changes": {
+                 *           "rpmLimit": [
+                 *             60,
+                 *             120
+                 *           ]
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["AuditEntryEvent"];
             };
         };
         responses: {

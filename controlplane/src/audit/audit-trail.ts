@@ -8,6 +8,7 @@ import { uuidv7 } from '@acg/base/uuidv7';
 import type { JSONValue, Tx } from '../db/postgres-client.js';
 import { Forbidden, Unauthenticated } from '../domain/errors.js';
 import { type Actor, type ActorToken, rolesAtOrAbove } from '../http/route-access.js';
+import { appendAuditEvents, auditEventColumns } from './append-audit-events.js';
 
 /** Field → [before, after]. Secrets are never passed; a changed one is `["[secret]", "[secret]"]`. */
 export type AuditChanges = Readonly<Record<string, readonly [before: JSONValue, after: JSONValue]>>;
@@ -42,15 +43,17 @@ export async function recordAudit(
 ): Promise<void> {
   const { token = null } = actor;
   const [userId, email] = token === null ? [actor.userId, actor.email] : [null, ''];
-  const rows = await tx`
-    with authority as (${actor.session === undefined ? tx`select 1` : lockActorAuthority(tx, actor, rolesAtOrAbove(actor.role))})
-    insert into audit_entries (id, org_id, actor_user_id, actor_email, actor_token_id, actor_token_name, action,
+  const [inserted] = await tx<{ entries: number }[]>`
+    with authority as (${actor.session === undefined ? tx`select 1` : lockActorAuthority(tx, actor, rolesAtOrAbove(actor.role))}),
+    entries as (insert into audit_entries (id, org_id, actor_user_id, actor_email, actor_token_id, actor_token_name, action,
                                target_type, target_id, ip, changes)
     select ${uuidv7(Date.now())}::uuid, ${actor.orgId}::uuid, ${userId}::uuid, ${email}, ${token?.id ?? null}::uuid,
            ${token?.name ?? null}, ${action}, ${target.type}, ${target.id}, ${actor.ip}, ${tx.json(changes as JSONValue)}::jsonb
       from authority
-    returning 1`;
-  if (rows.length === 0) await rejectRevokedActor(tx, actor as Actor);
+    returning ${auditEventColumns(tx)}),
+    ${appendAuditEvents(tx)}
+    select count(*) as entries, (select count(*) from woken) as woken from entries`;
+  if (inserted!.entries === 0) await rejectRevokedActor(tx, actor as Actor);
 }
 
 /** Selects one row while the actor has one of the roles, and locks it against revocation. */
@@ -90,8 +93,12 @@ export async function recordUserAudit(
   changes: AuditChanges,
 ): Promise<void> {
   await tx`
-    insert into audit_entries (id, org_id, actor_user_id, actor_email, action, target_type, target_id, ip, changes)
-    select gen_random_uuid(), org_id, ${user.id}, ${user.email}, ${action}, 'user', ${user.id}, ${ip},
-           ${tx.json(changes as JSONValue)}
-      from memberships where user_id = ${user.id}`;
+    with entries as (
+      insert into audit_entries (id, org_id, actor_user_id, actor_email, action, target_type, target_id, ip, changes)
+      select gen_random_uuid(), org_id, ${user.id}, ${user.email}, ${action}, 'user', ${user.id}, ${ip},
+             ${tx.json(changes as JSONValue)}
+        from memberships where user_id = ${user.id}
+      returning ${auditEventColumns(tx)}),
+    ${appendAuditEvents(tx)}
+    select count(*) from woken`;
 }

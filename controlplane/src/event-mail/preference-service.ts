@@ -1,8 +1,8 @@
 /** Which members get which events by mail. Members decide for themselves, admins for all members. */
 import { recordAudit } from '../audit/audit-trail.js';
 import type { Sql } from '../db/postgres-client.js';
-import { Conflict, Forbidden, NotFound } from '../domain/errors.js';
-import type { EventName } from '../events/event-catalogue.js';
+import { Conflict, Forbidden, InvalidInput, NotFound } from '../domain/errors.js';
+import { EVENT_TYPES, type EventName } from '../events/event-catalogue.js';
 import type { ListResult, Page } from '../http/limit-offset-pagination.js';
 import { type Actor, isRoleAtLeast } from '../http/route-access.js';
 import type { Preference } from './schema.js';
@@ -17,6 +17,8 @@ export class EventMailPreferenceService {
 
   async set(actor: Actor, userId: string, events: readonly EventName[]): Promise<Preference> {
     const { orgId } = actor;
+    const unmailed = events.find((event) => EVENT_TYPES[event].webhooksOnly === true);
+    if (unmailed !== undefined) throw new InvalidInput(`events: ${unmailed} is sent to webhooks only`);
     if (userId !== actor.userId && !isRoleAtLeast(actor.role, 'admin')) {
       // 403 instead of 404: members may know who else is a member.
       throw new Forbidden('only admins can change the event mails of other members');

@@ -16,6 +16,8 @@ export interface EventType<Schema extends TObject> {
   readonly schema: Schema;
   /** Sent by `POST /v1/webhooks/:id/test`. Every id is the nil UUID, so receivers can tell samples from real events. */
   readonly sample: Static<Schema>;
+  /** Sent to webhook endpoints alone: in no list of events, and never mailed. */
+  readonly webhooksOnly?: true;
   /** Fields of `data` that mails state beside the agent's name. */
   readonly mailedFields: readonly (keyof Static<Schema> & string)[];
 }

@@ -7,6 +7,7 @@
 import { NIL_UUID } from '@acg/base/uuid-patterns';
 import { type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { AUDIT_EVENT_TYPE } from './audit-event-type.js';
 import { CREDENTIAL_EVENT_TYPES } from './credential-event-types.js';
 import { defineEvent } from './define-event.js';
 import {
@@ -261,6 +262,7 @@ export const EVENT_TYPES = {
     sample: { ...SAMPLE_AGENT, thresholdPercent: 80, budgetCentsMonthly: 5000, spentCents: 4012, orgId: NIL_UUID },
     mailedFields: ['thresholdPercent'],
   }),
+  'audit.entry': AUDIT_EVENT_TYPE,
 } as const;
 
 export type EventName = keyof typeof EVENT_TYPES;

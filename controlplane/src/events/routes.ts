@@ -36,8 +36,8 @@ export function eventRoutes(app: App, sql: Sql): void {
     },
     async () => ({
       types: EVENT_NAMES.map((event) => {
-        const { title, description, severity, sample } = EVENT_TYPES[event];
-        return { event, title, description, severity, sample };
+        const { title, description, severity, sample, webhooksOnly = false } = EVENT_TYPES[event];
+        return { event, title, description, severity, sample, webhooksOnly };
       }),
     }),
   );

@@ -37,6 +37,7 @@ const EventType = Type.Object({
     description:
       'info: a change by the users themselves. notice: a recovery. warning: look soon. critical: calls or deliveries fail until a person acts.',
   }),
+  webhooksOnly: Type.Boolean({ description: 'Only webhook endpoints get it: it is not listed, and not mailed.' }),
   sample: Type.Object(
     {},
     { additionalProperties: true, description: 'Sample `data`, as POST /v1/webhooks/{id}/test sends it.' },

@@ -1,6 +1,6 @@
 import type { Sql } from '../db/postgres-client.js';
 import type { ListResult, Page } from '../http/limit-offset-pagination.js';
-import type { EventName } from './event-catalogue.js';
+import { EVENT_NAMES, EVENT_TYPES, type EventName } from './event-catalogue.js';
 
 interface EventRow {
   readonly id: string;
@@ -8,6 +8,9 @@ interface EventRow {
   readonly data: Record<string, unknown>;
   readonly occurredAt: Date;
 }
+
+/** Viewers read the list of events; these have data that only admins may see. */
+const WEBHOOKS_ONLY = EVENT_NAMES.filter((event) => EVENT_TYPES[event].webhooksOnly === true);
 
 /** Absent fields do not filter. `start` and `end` are UTC days, both inclusive. */
 interface EventFilter {
@@ -24,7 +27,7 @@ export async function listEvents(
   page: Page,
 ): Promise<ListResult<EventRow>> {
   const where = sql`
-    where org_id = ${orgId}
+    where org_id = ${orgId} and event <> all(${WEBHOOKS_ONLY})
       ${event === undefined ? sql`` : sql`and event = ${event}`}
       ${agentId === undefined ? sql`` : sql`and data ->> 'agentId' = ${agentId.toLowerCase()}`}
       ${start === undefined ? sql`` : sql`and occurred_at >= ${start}::date`}

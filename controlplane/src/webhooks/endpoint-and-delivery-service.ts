@@ -6,7 +6,7 @@ import { uuidv7 } from '@acg/base/uuidv7';
 import { recordAudit } from '../audit/audit-trail.js';
 import type { Sql } from '../db/postgres-client.js';
 import { Conflict, InvalidInput, NotFound } from '../domain/errors.js';
-import { EVENT_TYPES, type EventName } from '../events/event-catalogue.js';
+import { EVENT_TYPES, type EventName, findEventType } from '../events/event-catalogue.js';
 import type { ListResult, Page } from '../http/limit-offset-pagination.js';
 import { runWithoutRequestSlot } from '../http/org-request-slots.js';
 import { type Actor, isRoleAtLeast } from '../http/route-access.js';
@@ -209,13 +209,16 @@ export class WebhookService {
   async getDelivery(actor: Actor, id: string): Promise<DeliveryDetail> {
     const row = await store.loadDelivery(this.sql, actor.orgId, id);
     if (row === null) throw new NotFound('webhook delivery');
+    const isAdmin = isRoleAtLeast(actor.role, 'admin');
+    const payload = JSON.parse(row.payload) as DeliveryDetail['payload'];
     return {
       ...presentDelivery(row),
-      payload: JSON.parse(row.payload) as DeliveryDetail['payload'],
+      // The trail is for admins, so the data of an entry is, too.
+      payload: !isAdmin && findEventType(row.event)?.webhooksOnly === true ? { ...payload, data: {} } : payload,
       attemptLog: row.attemptLog.map(({ statusCode, responseBody, ...attempt }) => ({
         ...attempt,
         statusCode: statusCode === null ? null : String(statusCode),
-        responseBody: isRoleAtLeast(actor.role, 'admin') ? responseBody : null,
+        responseBody: isAdmin ? responseBody : null,
       })),
     };
   }

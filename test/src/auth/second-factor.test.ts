@@ -5,6 +5,7 @@ import { reencryptAll } from '@acg/controlplane/vault/reencrypt';
 import { expect, test } from 'vitest';
 import { showTotpCode } from '../fixtures/authenticator-app.js';
 import { useControlPlane } from '../fixtures/control-plane.js';
+import { waitUntil } from '../fixtures/wait-until.js';
 
 const plane = useControlPlane();
 const sql = () => plane().database.sql;
@@ -105,7 +106,8 @@ test('login: password and code; without a code 401 with secondFactor, and only a
   const wrongPassword = await login(account.email, code(), 'not the password');
   expect(wrongPassword).toMatchObject({ status: 401, body: { error: 'wrong e-mail or password' } });
   expect(wrongPassword.body.secondFactor).toBeUndefined();
-  expect(await login(account.email, '000000')).toMatchObject({ status: 401, body: { secondFactor: true } });
+  for (const wrong of ['000000', '1234567', 'abcdef'])
+    expect(await login(account.email, wrong)).toMatchObject({ status: 401, body: { secondFactor: true } });
   const spaced = code().replace(/^(...)/, '$1 ');
   expect(await login(account.email, spaced)).toMatchObject({ status: 200, body: { token: expect.any(String) } });
   await expect.poll(() => auditActions(account)).toContain('login.fail');
@@ -125,7 +127,17 @@ test('attack: a code works once, also in two requests at the same moment, and an
   const account = await signUp();
   const { code } = await enable(account);
   const current = code();
-  const answers = await Promise.all([login(account.email, current), login(account.email, current)]);
+  // Both have read that the code is unused before either of them uses it.
+  const waiting = () => sql()`
+    select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+       and query like '%update second_factors set last_step%'`;
+  let logins: Promise<Awaited<ReturnType<typeof login>>[]>;
+  await sql().begin(async (tx) => {
+    await tx`select 1 from second_factors where user_id = ${account.userId} for update`;
+    logins = Promise.all([login(account.email, current), login(account.email, current)]);
+    await waitUntil('both logins wait for the row', async () => (await waiting()).length === 2);
+  });
+  const answers = await logins!;
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 401]);
   expect((await login(account.email, current)).status).toBe(401);
   expect((await login(account.email, code(-1))).status).toBe(401);
@@ -144,6 +156,11 @@ test('attack: after 5 wrong codes the right one is 429, in parallel, too; a reco
     body: { error: expect.stringContaining('codes of the second factor') },
   });
   expect((await account.call('POST', '/v1/second-factor/verify', { code: code() })).status).toBe(429);
+  const windows = await sql()<{ minutes: number }[]>`
+    select extract(epoch from expires_at - now())::float8 / 60 as minutes from throttle_windows
+     where key like ${`second-factor%${account.userId}`} order by expires_at`;
+  const within = (most: number) => (minutes: number) => minutes > most * 0.7 && minutes <= most;
+  expect(windows.map(({ minutes }, n) => within([15, 1_440][n]!)(minutes))).toEqual([true, true]);
   expect((await login(account.email, recoveryCodes[0])).status).toBe(200);
 });
 
@@ -229,8 +246,12 @@ test('removal: with a code only; then the password alone logs in', async () => {
   const account = await signUp();
   const { code } = await enable(account);
   expect((await account.call('DELETE', '/v1/second-factor', { code: '000000' })).status).toBe(403);
+  const other = await signUp();
+  await enable(other);
   expect((await account.call('DELETE', '/v1/second-factor', { code: code() })).body).toEqual({ deleted: true });
   expect((await login(account.email)).status).toBe(200);
+  expect((await other.call('GET', '/v1/second-factor')).body).toMatchObject({ recoveryCodesLeft: 10 });
+  expect(await login(other.email)).toMatchObject({ status: 401, body: { secondFactor: true } });
   expect(await sql()`select 1 from recovery_codes where user_id = ${account.userId}`).toEqual([]);
   expect(await auditActions(account)).toContain('second_factor.remove');
 });
@@ -251,7 +272,8 @@ test('what cannot be undone needs a code of the last 10 minutes in this session:
   ] as const;
   // 9 minutes later the session is still confirmed.
   await sql()`update sessions set factor_at = now() - interval '9 minutes' where user_id = ${account.userId}`;
-  expect((await account.call('PATCH', org, { requireSecondFactor: false })).status).toBe(200);
+  const invite = { email: 'nine-minutes@example.com', role: 'owner' };
+  expect((await account.call('POST', '/v1/members', invite)).status).toBe(201);
   await forgetConfirmation(account);
   for (const [method, path, body] of guarded) {
     const answer = await account.call(method, path, body);

@@ -83,7 +83,7 @@ test('when every call failed every view shows 100 %, and each rejection appears 
   });
   expect((await acg.runOk(['usage'])).stdout).toContain('errors\t100 %\n');
   expect(await cell(['usage', '--by', 'provider'], 'openai', 'ERRORS')).toBe('100 %');
-  expect(await cell(['usage', 'compare', 'failing'], 'Failing', 'ERRORS')).toBe('100 %');
+  expect(await cell(['usage', 'compare', 'failing'], 'failing', 'ERRORS')).toBe('100 %');
   expect(await cell(['agents', 'ls'], 'failing', 'ERRORS')).toBe('100 %');
   expect(await cell(['top', '--once'], 'failing', 'ERRORS')).toBe('100 %');
   expect(await cell(['usage', '--by', 'reason'], 'unknown_provider', 'REJECTED')).toBe('1');

@@ -244,6 +244,19 @@ test('where the provider announces its issuer, an answer without it or of anothe
   expect((await finish(agree(body.url), cookie, owner, { iss: 'https://login.example.com' })).status).toBe(200);
 });
 
+test('a definition cannot replace the parameters that protect a connection', async () => {
+  const hostile = { redirect_uri: 'https://evil.example.com/', state: 'known', code_challenge_method: 'plain' };
+  const { id, slug } = await createAccount({ authorizationParameters: { ...hostile, client_id: 'other' } });
+  const { searchParams } = new URL((await begin(id)).body.url);
+  const redirect_uri = `${PUBLIC_URL}/connect/${owner.orgId}/${slug}/callback`;
+  expect(Object.fromEntries(searchParams)).toMatchObject({
+    redirect_uri,
+    client_id: 'app-1',
+    code_challenge_method: 'S256',
+  });
+  expect(searchParams.get('state')).not.toBe('known');
+});
+
 test('consent that lacks a scope, and a person who does not agree, connect nothing', async () => {
   const { id } = await createAccount({ scope: 'read write admin' });
   const first = await begin(id);

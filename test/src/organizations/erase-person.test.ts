@@ -37,11 +37,13 @@ test('erase-person: the address is in no table afterwards, the trail keeps what 
   const [email, ownerEmail] = [await emailOf(person), await emailOf(owner)];
   const { sql } = plane().database;
   const { id } = (await person.call('GET', '/v1/me')).body.user;
+  const hook = { url: 'https://hooks.example.com/trail', events: ['audit.entry'] };
+  expect((await owner.call('POST', '/v1/webhooks', hook)).status).toBe(201);
   const project = (await person.call('POST', '/v1/projects', { name: 'Made by the person' })).body.project;
   const token = await person.call('POST', '/v1/management-tokens', { name: 'ci', role: 'viewer' });
   expect(token.status).toBe(201);
   expect((await person.call('GET', '/v1/projects')).status).toBe(200);
-  expect(await tablesWith(email)).toEqual(expect.arrayContaining(['audit_entries', 'users']));
+  expect(await tablesWith(email)).toEqual(expect.arrayContaining(['audit_entries', 'events', 'users']));
   const before = await sql`select id from audit_entries where org_id = ${owner.orgId}`;
 
   const dry = erase(email.toUpperCase(), '--dry-run');

@@ -220,6 +220,9 @@ test('a device that is approved in a session of single sign-on serves its organi
 test('an invitation and the directory admit people of a verified domain, each once; a deactivated person does not join', async () => {
   const org = await createOrganization({ defaultRole: null });
   const directory = await connectDirectory(plane(), org.owner);
+  // What the directory of another organization says does not count.
+  const elsewhere = await connectDirectory(plane(), await plane().createMember('owner'));
+  await elsewhere.call('POST', '/Users', { userName: org.email });
   expect((await logIn(org, 'ada')).status).toBe(403);
   await org.owner.call('POST', '/v1/members', { email: org.email, role: 'admin' });
   expect((await logIn(org, 'ada')).status).toBe(200);

@@ -90,7 +90,12 @@ test('a deletion ends the membership; the same person can be created again', asy
   const { orgId, directory } = await createOrganization();
   const member = await plane().createMember('member', orgId);
   const id = await provision(directory, member);
+  const colleague = await directory.call('POST', '/Users', { userName: 'colleague' });
+  const elsewhere = await createOrganization();
+  const stranger = await elsewhere.directory.call('POST', '/Users', { userName: 'stranger' });
   expect((await directory.call('DELETE', `/Users/${id}`)).status).toBe(204);
+  expect((await directory.call('GET', `/Users/${colleague.body.id}`)).status).toBe(200);
+  expect((await elsewhere.directory.call('GET', `/Users/${stranger.body.id}`)).status).toBe(200);
   expect(await roleOf(member)).toBeNull();
   expect((await directory.call('DELETE', `/Users/${id}`)).status).toBe(404);
   await provision(directory, member);
@@ -195,7 +200,18 @@ test('tokens: owners create at most five, no list has a secret, and each is hash
   expect(settings.body).toMatchObject({
     baseUrl: `${plane().config.publicUrl}/scim/v2`,
     users: 0,
-    tokens: [{ name: 'Directory', lastUsedAt: expect.any(String), createdBy: owner.userId }, {}, {}, {}, {}],
+    tokens: [
+      {
+        name: 'Directory',
+        tokenPrefix: directory.token.slice(0, 13),
+        lastUsedAt: expect.any(String),
+        createdBy: owner.userId,
+      },
+      {},
+      {},
+      {},
+      {},
+    ],
   });
   expect(JSON.stringify(settings.body)).not.toContain(directory.token);
   const dump = await sql()`select t::text from scim_tokens t where org_id = ${orgId}`;
@@ -272,6 +288,55 @@ test('requests that break a rule get an error of SCIM and change nothing', async
   expect(users.body).toMatchObject({ totalResults: 1, startIndex: 1, Resources: [{ id: user.id, active: true }] });
   expect((await directory.call('GET', '/Users?count=-1')).body).toMatchObject({ totalResults: 1, itemsPerPage: 0 });
   expect((await directory.call('GET', '/Groups')).body.totalResults).toBe(1);
+});
+
+test('each filter finds its own resource and no other', async () => {
+  const { directory } = await createOrganization();
+  const create = (type: 'Users' | 'Groups', body: object) => directory.call('POST', `/${type}`, body);
+  const ada = (
+    await create('Users', { userName: 'Ada', externalId: 'u-1', displayName: 'Ada L.', emails: [{ value: 'ada@x' }] })
+  ).body;
+  const eve = (
+    await create('Users', { userName: 'eve', externalId: 'u-2', displayName: 'Eve', emails: [{ value: 'eve@x' }] })
+  ).body;
+  const members = [{ value: ada.id }];
+  const first = (await create('Groups', { displayName: 'First', externalId: 'g-1', members })).body;
+  const second = (await create('Groups', { displayName: 'Second', externalId: 'g-2', members: [{ value: eve.id }] }))
+    .body;
+  const find = async (type: 'Users' | 'Groups', filter: string) => {
+    const { body } = await directory.call('GET', `/${type}?filter=${encodeURIComponent(filter)}`);
+    expect(body.totalResults).toBe(body.Resources.length);
+    return body.Resources.map(({ id }: { id: string }) => id);
+  };
+  for (const filter of [
+    'userName eq "ADA"',
+    'externalId eq "u-1"',
+    'displayName eq "Ada L."',
+    'emails.value eq "ADA@x"',
+    `id eq "${ada.id.toUpperCase()}"`,
+    'userName eq "ada" and externalId eq "u-1"',
+  ])
+    expect({ filter, found: await find('Users', filter) }).toEqual({ filter, found: [ada.id] });
+  for (const filter of [
+    'displayName eq "FIRST"',
+    'externalId eq "g-1"',
+    `id eq "${first.id.toUpperCase()}"`,
+    `members eq "${ada.id.toUpperCase()}"`,
+    `members.value eq "${ada.id}"`,
+  ])
+    expect({ filter, found: await find('Groups', filter) }).toEqual({ filter, found: [first.id] });
+  for (const filter of ['userName eq "ada" and externalId eq "u-2"', 'externalId eq "U-1"', 'id eq "x"'])
+    expect({ filter, found: await find('Users', filter) }).toEqual({ filter, found: [] });
+  expect(await find('Groups', `displayName eq "second" and members eq "${ada.id}"`)).toEqual([]);
+  expect(await find('Groups', 'displayName eq "second"')).toEqual([second.id]);
+  await directory.call(
+    'PATCH',
+    `/Groups/${second.id}`,
+    patchOf({ op: 'replace', path: 'displayName', value: 'Third' }),
+  );
+  expect(
+    await sql()`select changes from audit_entries where action = 'scim_group.update' and target_id = ${second.id}`,
+  ).toEqual([{ changes: { displayName: ['Second', 'Third'] } }]);
 });
 
 test('users beyond 50 000 of an organization are rejected', async () => {

@@ -204,6 +204,18 @@ test.each([
   expect(await sql()`select 1 from sso_identities where org_id = ${org.orgId}`).toEqual([]);
 });
 
+test.each([
+  ['no name', undefined],
+  ['an empty name', '  '],
+  ['a name that is no text', 7],
+  ['a name of 256 characters', 'x'.repeat(256)],
+])('a person with %s is called by the address', async (_name, name) => {
+  const org = await createOrganization();
+  const { cookies } = await logIn(org, 'nameless', { claims: { name } });
+  const me = await callWithSession(plane(), cookies.acg_session, 'GET', '/v1/me');
+  expect(me.body.user).toMatchObject({ email: org.email, name: 'ada' });
+});
+
 test('without a default role people need an invitation; a removed member does not come back by single sign-on', async () => {
   const org = await createOrganization({ defaultRole: null });
   expect((await logIn(org, 'stranger')).status).toBe(403);
@@ -228,6 +240,14 @@ test.each<[string, LoginOptions]>([
   ['no nonce', { claims: { nonce: undefined } }],
   ['another issuer', { claims: { iss: 'https://other.example.com' } }],
   ['an issuer with a slash', { sign: (claims) => provider.sign({ ...claims, iss: `${provider.issuer}/` }) }],
+  ['an issuer in capitals', { sign: (claims) => provider.sign({ ...claims, iss: provider.issuer.toUpperCase() }) }],
+  ['an issuer with a fragment', { sign: (claims) => provider.sign({ ...claims, iss: `${provider.issuer}#` }) }],
+  [
+    'an issuer with credentials',
+    { sign: (claims) => provider.sign({ ...claims, iss: provider.issuer.replace('//', '//x@') }) },
+  ],
+  ['an issuer with a comment', { sign: (claims) => provider.sign({ ...claims, iss: `${provider.issuer}<!-- -->` }) }],
+  ['no issuer', { claims: { iss: undefined } }],
   ['an issuer in a list', { sign: (claims) => provider.sign({ ...claims, iss: [provider.issuer] }) }],
   ['another audience', { claims: { aud: 'another client' } }],
   ['several audiences without azp', { claims: { aud: [CLIENT_ID, 'another client'] } }],
@@ -354,6 +374,7 @@ test('domains: own ones only, verified by one organization, each checked again a
   const added = await rival.call('POST', '/v1/sso/domains', { domain: org.domain.toUpperCase() });
   const { id, domain, recordName, recordValue } = added.body.domain;
   expect(domain).toBe(org.domain);
+  expect(added.body.domain).toMatchObject({ verifiedAt: null, checkedAt: null });
   expect((await rival.call('POST', '/v1/sso/domains', { domain })).status).toBe(409);
   const verify = (by: Member, domainId: string) => by.call('POST', `/v1/sso/domains/${domainId}/verify`);
   const ownRecord = txt.records.get(recordName)!;

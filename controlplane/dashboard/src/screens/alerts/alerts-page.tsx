@@ -94,7 +94,9 @@ export function AlertsPage() {
           label="Event"
           data={[
             { value: '', label: 'Any event' },
-            ...types.map(({ event, title }) => ({ value: event, label: title })),
+            ...types
+              .filter(({ webhooksOnly }) => !webhooksOnly)
+              .map(({ event, title }) => ({ value: event, label: title })),
           ]}
           value={values.event}
           onChange={(event) => set({ event: event.currentTarget.value })}

@@ -55,7 +55,7 @@ interface EventMailFormProps {
 
 function EventMailForm({ preference, onClose }: EventMailFormProps) {
   const { userId, email, emailVerified } = preference;
-  const { types } = useEventTypes();
+  const types = useEventTypes().types.filter(({ webhooksOnly }) => !webhooksOnly);
   const [events, setEvents] = useState<readonly string[]>(preference.events);
   const save = useMutation({
     mutationFn: () => {
