@@ -52,6 +52,8 @@ export interface Config {
   readonly publicUrl: string;
   /** Base of the OpenID Connect issuers, without a slash at the end. */
   readonly issuerUrl: string;
+  /** Authorization servers can fetch the client id metadata documents of this gateway. */
+  readonly servesClientDocuments: boolean;
   /** Base URL of the data planes for agents, without a trailing slash; null when not set. */
   readonly proxyUrl: string | null;
   /** Who may sign up; `first`: only the first user. */
@@ -140,6 +142,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
     jwtSecrets,
     publicUrl: (publicUrl?.href ?? `http://${host}:${port}`).replace(/\/+$/, ''),
     issuerUrl: (issuerUrl?.href ?? publicUrl?.href ?? `http://${host}:${port}`).replace(/\/+$/, ''),
+    servesClientDocuments: read.oneOf('CLIENT_METADATA_DOCUMENTS', ['on', 'off'] as const, 'on') === 'on',
     proxyUrl: read.optionalUrl('DATAPLANE_PUBLIC_URL', ['http', 'https'])?.href.replace(/\/+$/, '') ?? null,
     signup: read.oneOf('SIGNUP', ['open', 'first', 'closed'] as const, 'open'),
     smtpUrl: smtpUrl === null ? null : new Secret(smtpUrl.href),

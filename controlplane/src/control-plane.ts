@@ -138,7 +138,7 @@ export function buildControlPlane(config: Config, log: Logger, hasher = new Pass
   const { minting } = mints;
   const agents = buildAgentsAndProviders(app, { config, log, sql, vault, catalogue, prices, tenantNames, minting });
   connectionRoutes(app, {
-    connections: new ConnectionService(sql, minting, config.publicUrl),
+    connections: new ConnectionService(sql, minting, config.publicUrl, config.servesClientDocuments),
     sessionCookie: cookie,
     connectCookie: new ConnectCookie(config.publicUrl),
   });

@@ -19,7 +19,7 @@ import type { CallRuns } from './call/stages/call-runs.js';
 import type { Config } from './config.js';
 import { ContextCache, DEFAULT_CONTEXT_CACHE_OPTIONS } from './context/context-cache.js';
 import { ControlPlaneLink, isClockOff, type LinkListener } from './context/control-plane-link.js';
-import { endsSession, type FormerCredential } from './context/invalidation-matching-and-history.js';
+import { endsSession, type FormerCredential, listEndedRuns } from './context/invalidation-matching-and-history.js';
 import { UnauthenticatedRateLimiter } from './context/unauthenticated-rate-limiter.js';
 import { type CreatedCounters, createCounters } from './counters/create-counters.js';
 import { applyLedgerSpend } from './limits/apply-ledger-spend.js';
@@ -242,7 +242,9 @@ export class Gateway implements OpsSource {
       onCircuits: (circuits) => this.#breakers.replaceAll(circuits),
       onCircuit: (circuit) => this.#breakers.update(circuit),
       onPrices: (book) => prices.replaceOverrides(book),
-      onSessionsEnd: (invalidation) => {
+      onSessionsEnd: (invalidation, contexts) => {
+        for (const context of contexts)
+          for (const runId of listEndedRuns(invalidation, context)) this.#counters.endRun(runId);
         this.#server.sessionRevoker.revokeMatching((context, upstream) => endsSession(invalidation, context, upstream));
       },
       onReset: () => this.#server.sessionRevoker.recheckAll(),

@@ -292,6 +292,7 @@ const controlplane: FolderRules = {
     'db',
     'domain',
     'http',
+    'issuer',
     'mail',
     'minting',
     'providers/catalogue',

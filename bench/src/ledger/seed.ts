@@ -120,6 +120,12 @@ async function rollUp(sql: Sql, orgId: string): Promise<void> {
              sum(tokens_in_uncached + tokens_cache_read + tokens_cache_write), sum(tokens_out), sum(cost_nanos), sum(duration_ms)
         from usage_records, unnest(string_to_array(tags, ',')) tag where org_id = ${orgId} and tags <> ''
        group by 2, 3, 4, 5 order by 3, 5`; // days beside each other, as bookings arrive
+    await tx`
+      insert into usage_tags_open (org_id, key, day, value, project_id, requests, errors, tokens_in, tokens_out, cost_nanos,
+        duration_ms_sum)
+      select org_id, key, day, value, project_id, sum(requests), sum(errors), sum(tokens_in), sum(tokens_out), sum(cost_nanos),
+             sum(duration_ms_sum)
+        from usage_tags where day = (now() at time zone 'UTC')::date group by 1, 2, 3, 4, 5`;
     // The control plane has seen an empty ledger and marked all days as rolled up.
     await tx`update usage_daily_progress set rolled_until = '-infinity'`;
     await tx`update usage_tags_progress set rolled_until = '-infinity'`;

@@ -3,73 +3,12 @@ import { createHmac } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { EXAMPLES } from './commands/examples.js';
 import { COMMAND_GROUPS } from './commands/registry.js';
-import { runCommandLine } from './program.js';
-import type { Terminal } from './terminal/terminal.js';
+import { ID, OTHER_ID, RESPONSE, run, stubApi } from './testing/run-command-line.js';
 
-const ID = '01a200de-16d8-74de-8093-48e13086089c';
-const OTHER_ID = '01a200de-16d8-74de-8093-48e13086089d';
-/** Holds what the commands below read from a response. */
-const RESPONSE = {
-  agent: { slug: 'bot', status: 'paused' },
-  provider: { slug: 'groq' },
-  endpoint: { secret: 'whsec_new', previousSecretUntil: null },
-  keys: [{ keyPrefix: 'acg_1', name: 'ci', agentName: null, scope: 'org', status: 'active', replacedBy: null, id: ID }],
-  circuits: [],
-  prices: [],
-  total: 3,
-  offset: 0,
-};
-
-let requests: { readonly method: string; readonly path: string; readonly body: unknown }[] = [];
-/** Replaced by a test that needs another response. */
-let respond: (path: string) => Response | Promise<Response>;
-beforeEach(() => {
-  requests = [];
-  respond = () => Response.json(RESPONSE);
-  vi.stubGlobal('fetch', async (input: Request | string) => {
-    const request = new Request(input);
-    const { pathname, searchParams } = new URL(request.url);
-    const text = await request.text();
-    const body: unknown = request.method === 'GET' ? Object.fromEntries(searchParams) : text && JSON.parse(text);
-    requests.push({ method: request.method, path: pathname, body });
-    return respond(pathname);
-  });
-});
-afterEach(() => vi.unstubAllGlobals());
-
-interface RunOptions {
-  readonly input?: string;
-  readonly env?: Readonly<Record<string, string>>;
-  /** Columns of the terminal; without them stdout is a pipe. */
-  readonly columns?: number;
-}
-
-async function run(
-  line: string,
-  { input, env, columns }: RunOptions = {},
-): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }> {
-  const written = { stdout: '', stderr: '' };
-  const stream = (name: keyof typeof written) => ({
-    write(text: string) {
-      written[name] += text;
-    },
-  });
-  const terminal = {
-    env: { ACG_URL: 'http://127.0.0.1:1', ACG_TOKEN: 'token', ...env },
-    cwd: '/',
-    home: '/nonexistent',
-    platform: 'linux',
-    uid: 0,
-    stdin: input === undefined ? {} : Readable.from([input]),
-    stdout: { ...stream('stdout'), ...(columns === undefined ? {} : { isTTY: true, columns }) },
-    stderr: stream('stderr'),
-  } as unknown as Terminal;
-  return { code: await runCommandLine(line.split(' '), terminal), ...written };
-}
+const api = stubApi();
 
 const PAGE = { limit: '100', offset: '0' };
 test.each([
@@ -100,7 +39,7 @@ test.each([
   [`keys ls --agent ${ID} --project ${OTHER_ID}`, { agentId: ID, ...PAGE }],
 ])('the request of acg %s', async (line, body) => {
   await run(line);
-  expect(requests.map((request) => request.body)).toEqual([body]);
+  expect(api.requests.map((request) => request.body)).toEqual([body]);
 });
 
 test('the id is in the path, and the answer is printed for users', async () => {
@@ -110,7 +49,7 @@ test('the id is in the path, and the answer is printed for users', async () => {
     stdout: 'whsec_new\n',
     stderr: 'shown once; the old secret signs no more\n',
   });
-  expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
+  expect(api.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
     `PATCH /v1/agents/${ID}/status`,
     `POST /v1/webhooks/${ID}/rotate`,
   ]);
@@ -126,18 +65,18 @@ test('a list says how many rows it leaves out', async () => {
 test('nothing is sent before the question is answered', async () => {
   const { code, stderr } = await run(`agents revoke ${ID}`);
   expect([code, stderr]).toEqual([3, expect.stringContaining(`Revoke the agent ${ID} at http://127.0.0.1:1?`)]);
-  expect(requests).toEqual([]);
+  expect(api.requests).toEqual([]);
 });
 
 test('a policy is read from stdin; null is no policy, which only --no-policy removes', async () => {
   const policy = { openai: { calls: ['GET /v1/models'] } };
   await run(`agents set ${ID} --policy-file -`, { input: JSON.stringify(policy) });
-  expect(requests.map(({ body }) => body)).toEqual([{ policy }]);
+  expect(api.requests.map(({ body }) => body)).toEqual([{ policy }]);
   const removed = await run(`agents set ${ID} --policy-file -`, { input: 'null' });
   expect([removed.code, removed.stderr]).toEqual([2, expect.stringContaining('--no-policy')]);
   const unasked = await run(`agents set ${ID} --no-policy`);
   expect([unasked.code, unasked.stderr]).toEqual([3, expect.stringContaining('It may then make every call.')]);
-  expect(requests).toHaveLength(1);
+  expect(api.requests).toHaveLength(1);
 });
 
 const refuseConnection = (): never => {
@@ -145,7 +84,7 @@ const refuseConnection = (): never => {
 };
 
 test('doctor names the connection failure, and which checks it did not make', async () => {
-  respond = refuseConnection;
+  api.respond = refuseConnection;
   const { code, stdout } = await run('doctor --agent bot');
   expect(code).toBe(1);
   expect(stdout).toContain('✗ control plane: http://127.0.0.1:1/readyz: no answer: ECONNREFUSED\n  → is it running?');
@@ -158,7 +97,7 @@ test('doctor names the connection failure, and which checks it did not make', as
 });
 
 test('the port of agents is not taken for the management API', async () => {
-  respond = () => Response.json({ error: 'no' }, { status: 401, headers: { 'x-gateway-request-id': ID } });
+  api.respond = () => Response.json({ error: 'no' }, { status: 401, headers: { 'x-gateway-request-id': ID } });
   for (const line of ['doctor', 'whoami', 'status'])
     expect(Object.values(await run(line)).join()).toContain('http://127.0.0.1:1 is the port of agents');
 });
@@ -172,24 +111,26 @@ test('a terminal that reports no width has 80 columns', async () => {
 const LOGGED_IN = { ...RESPONSE, agents: [{ id: ID, name: 'bot', slug: 'bot' }] };
 
 test('--jq prints what a filter selects, and names a filter that is wrong', async () => {
-  respond = () => Response.json({ ...LOGGED_IN, total: 1 });
+  api.respond = () => Response.json({ ...LOGGED_IN, total: 1 });
   expect((await run('agents ls --jq .agents[].slug')).stdout).toBe('bot\n');
   expect((await run('agents ls --jq [.agents[].name,.total]')).stdout).toBe('["bot",1]\n');
   expect(await run('agents ls --jq .agents[')).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('acg: --jq: '),
   });
-  respond = () => Response.json({ agents: [{ name: 'a\u001b[2J\u202e' }], total: 1, offset: 0 });
+  api.respond = () => Response.json({ agents: [{ name: 'a\u001b[2J\u202e' }], total: 1, offset: 0 });
   expect((await run('agents ls --jq .agents[].name')).stdout).toBe('a\\u001b[2J\\u202e\n');
 });
 
 test('fields of the API become options in errors', async () => {
   const problem = (error: string): void => {
-    respond = () => Response.json({ error }, { status: 400 });
+    api.respond = () => Response.json({ error }, { status: 400 });
   };
   const stderr = async (line: string): Promise<string> => (await run(line)).stderr;
   problem('rpmLimit must be >= 1');
-  expect(await stderr(`agents set ${ID} --rpm 0`)).toBe('acg: --rpm must be >= 1\n     → acg agents set --help\n');
+  expect(await stderr(`agents set ${ID} --rpm 0`)).toBe(
+    'acg: --rpm must be at least 1\n     → acg agents set --help\n',
+  );
   problem('baseUrl must NOT have fewer than 1 characters');
   expect(await stderr('custom-providers add groq')).toContain('acg: --base-url is missing\n');
   problem('the body must have at least one field');
@@ -205,19 +146,19 @@ test('hints fit the command that was wrong', async () => {
   expect((await run('agents sett')).stderr).toContain('→ acg agents --help\n');
   expect((await run('run node -e 1')).stderr).toContain('put -- before the program');
   expect((await run('api FOO /v1/me')).stderr).toContain('It must be GET, POST, PUT, PATCH, DELETE.');
-  respond = () => Response.json({ error: 'a management token cannot do this: log in as a user' }, { status: 403 });
+  api.respond = () => Response.json({ error: 'a management token cannot do this: log in as a user' }, { status: 403 });
   expect((await run('org create Acme')).stderr).toBe('acg: a management token cannot do this: log in as a user\n');
 });
 
 test('an empty list says so on a terminal only', async () => {
-  respond = () => Response.json({ keys: [], total: 0, offset: 0 });
+  api.respond = () => Response.json({ keys: [], total: 0, offset: 0 });
   expect(await run('keys ls', { columns: 80 })).toMatchObject({ stdout: '', stderr: 'none\n' });
   expect(await run('keys ls')).toMatchObject({ stdout: '', stderr: '' });
 });
 
 test('two webhooks with one URL are told apart by their ids', async () => {
   const endpoint = { url: 'https://a.example/x', events: [], status: 'active' };
-  respond = () =>
+  api.respond = () =>
     Response.json({
       endpoints: [
         { ...endpoint, id: ID },
@@ -228,22 +169,22 @@ test('two webhooks with one URL are told apart by their ids', async () => {
     });
   const { code, stderr } = await run('webhooks rm https://a.example/x --yes');
   expect([code, stderr]).toEqual([2, expect.stringContaining(`2 webhooks have this URL: ${ID}, ${OTHER_ID}`)]);
-  expect(requests.map(({ method }) => method)).toEqual(['GET']);
+  expect(api.requests.map(({ method }) => method)).toEqual(['GET']);
 });
 
 test('the name of a rotated key means the new one', async () => {
   const old = { id: ID, name: 'ci', keyPrefix: 'acg_1', replacedBy: OTHER_ID };
   const keys = [old, { ...old, id: OTHER_ID, keyPrefix: 'acg_2', replacedBy: null }];
-  respond = () => Response.json({ keys, key: keys[1], total: 2, offset: 0 });
+  api.respond = () => Response.json({ keys, key: keys[1], total: 2, offset: 0 });
   await run('keys set ci --name cd');
-  expect(requests.at(-1)!.path).toBe(`/v1/api-keys/${OTHER_ID}`);
+  expect(api.requests.at(-1)!.path).toBe(`/v1/api-keys/${OTHER_ID}`);
 });
 
 test('usage series is broken down, usage compare rejects options that it ignores', async () => {
   const point = { bucket: '2026-11-22', costCents: 5, requests: 1, errors: 0, rejectedRequests: null, avgLatency: 12 };
-  respond = () => Response.json({ timeseries: [], groups: [{ name: 'Bot', value: ID, timeseries: [point] }] });
+  api.respond = () => Response.json({ timeseries: [], groups: [{ name: 'Bot', value: ID, timeseries: [point] }] });
   const { stdout } = await run('usage --by agent series');
-  expect(requests.at(-1)!.body).toEqual({ groupBy: 'agent' });
+  expect(api.requests.at(-1)!.body).toEqual({ groupBy: 'agent' });
   expect(stdout).toBe(
     'FROM (UTC)\tAGENT\tSPEND\tCALLS\tERRORS\tREJECTED\tLATENCY\n2026-11-22\tBot\t$0.05\t1\t0\t–\t12 ms\n',
   );
@@ -257,14 +198,14 @@ test('logs have date, zone and id; rejections and a model that is not found are 
     durationMs: 96,
   };
   const page = { total: 1, limit: 100, offset: 0, totalCapped: false, searchedFrom: null };
-  respond = (path) =>
+  api.respond = (path) =>
     Response.json(
       path.endsWith('/refusals') ? { refusals: [{ reason: 'denied_call', count: 3 }] } : { logs: [call], ...page },
     );
   const { stdout, stderr } = await run('logs');
   expect(stdout).toBe(`2026-11-22 16:51:54Z bot openai GET /v1/models 200 96 ms ${ID}\n`);
   expect(stderr).toBe('rejected in the last 24 h: 3 × denied_call (The agent’s policy does not allow this call.)\n');
-  respond = () => Response.json({ logs: [], ...page, total: 0 });
+  api.respond = () => Response.json({ logs: [], ...page, total: 0 });
   expect((await run('logs --model gpt-5-mini')).stderr).toContain('--search gpt-5-mini');
 });
 
@@ -274,7 +215,7 @@ test('a gateway token is no login', async () => {
 });
 
 test('a call is shown as fields', async () => {
-  respond = () => Response.json({ log: { id: ID, status: 200, error: null, streamed: true } });
+  api.respond = () => Response.json({ log: { id: ID, status: 200, error: null, streamed: true } });
   expect((await run(`call ${ID}`)).stdout).toBe(`id\t${ID}\nstatus\t200\nstreamed\ttrue\n`);
 });
 
@@ -283,13 +224,13 @@ test('an agent is shown with its project, spend, accounts and tokens', async () 
   const agent = { slug: 'bot', name: 'Bot', id: ID, status: 'active', createdAt: '', description: '', ...limits };
   const usage = { projectName: 'Default', monthCents: 120, lastCallAt: null };
   const accounts = [{ providerSlug: 'openai', status: 'active' }];
-  respond = () => Response.json({ agent, agents: [usage], accounts, total: 1, offset: 0 });
+  api.respond = () => Response.json({ agent, agents: [usage], accounts, total: 1, offset: 0 });
   const { stdout } = await run(`agents get ${ID}`);
   expect(stdout).toContain('project\tDefault\nspend this month\t$1.20\n');
   expect(stdout).toContain('providers\topenai (active)\ngateway tokens\t1 active\n');
-  requests = [];
+  api.requests = [];
   await run(`agents get ${ID} --json`);
-  expect(requests).toHaveLength(1);
+  expect(api.requests).toHaveLength(1);
 });
 
 test('a profile is forgotten with its login; one that is logged in only after a question', async () => {
@@ -313,15 +254,15 @@ test('a profile is forgotten with its login; one that is logged in only after a 
 });
 
 test('policy test says what would reject a call, with an exit code', async () => {
-  respond = () => Response.json({ allowed: false, reason: 'denied_model' });
+  api.respond = () => Response.json({ allowed: false, reason: 'denied_model' });
   const line = `policy test POST_/v1/x --agent ${ID} --provider openai --model gpt-5 --policy-file -`;
   const { code, stdout } = await run(line, { input: '{"openai":{}}' });
   expect([code, stdout]).toEqual([5, '✗ denied_model: The agent’s policy does not allow this model.\n']);
-  expect(requests.at(-1)!.body).toEqual({
+  expect(api.requests.at(-1)!.body).toEqual({
     ...{ call: 'POST_/v1/x', providerSlug: 'openai', model: 'gpt-5' },
     policy: { openai: {} },
   });
-  respond = () => Response.json({ allowed: true, reason: null });
+  api.respond = () => Response.json({ allowed: true, reason: null });
   expect(await run(`policy test x --agent ${ID} --provider openai`)).toMatchObject({
     code: 0,
     stdout: '✓ the call would pass\n',
@@ -330,13 +271,13 @@ test('policy test says what would reject a call, with an exit code', async () =>
 
 test('listen posts an event as a webhook delivery, with its signature', async () => {
   const received: { readonly headers: Headers; readonly body: string }[] = [];
-  const api = globalThis.fetch;
+  const callApi = globalThis.fetch;
   vi.stubGlobal('fetch', async (input: Request | string, init?: RequestInit) => {
-    if (typeof input !== 'string') return api(input);
+    if (typeof input !== 'string') return callApi(input);
     received.push({ headers: new Headers(init?.headers), body: String(init?.body) });
     return new Response(null, { status: 204 });
   });
-  respond = () => Response.json({ types: [{ event: 'agent.created', sample: { agentName: 'Bot' } }] });
+  api.respond = () => Response.json({ types: [{ event: 'agent.created', sample: { agentName: 'Bot' } }] });
   const env = { SECRET: 'whsec_1' };
   const line = 'listen --forward-to http://localhost:3000/hooks --sample agent.created --secret-env SECRET';
   const { code, stdout } = await run(line, { env });

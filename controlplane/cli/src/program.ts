@@ -4,7 +4,7 @@ import { COMMAND_GROUPS } from './commands/registry.js';
 import { Invocation } from './invocation/invocation.js';
 import type { ProgramInterface } from './invocation/program-interface-for-commands.js';
 import { VERSION } from './invocation/version.js';
-import { commandWords } from './options/name-flags-in-errors.js';
+import { commandWords, nameOptionInError } from './options/name-flags-in-errors.js';
 import type { GlobalFlags } from './settings/resolve-settings.js';
 import { CliError, EXIT_CODES, toCliError } from './terminal/cli-error.js';
 import { escapeControlCharacters, toJsonWithoutControlCharacters } from './terminal/escape-control-characters.js';
@@ -14,7 +14,7 @@ import type { Terminal } from './terminal/terminal.js';
 /** Runs one command line and returns the exit code. */
 export async function runCommandLine(words: readonly string[], terminal: Terminal): Promise<number> {
   const argv = words[0] === 'help' ? [...words.slice(1), '--help'] : words;
-  const state: ProgramState = { group: '', command: 'acg', exitCode: EXIT_CODES.ok, jqFilter: null };
+  const state: ProgramState = { group: '', command: 'acg', node: null, exitCode: EXIT_CODES.ok, jqFilter: null };
   const program = createProgram(terminal, state, argv);
   try {
     await program.parseAsync(argv, { from: 'user' });
@@ -31,6 +31,8 @@ interface ProgramState {
   group: string;
   /** The words that call the current command. */
   command: string;
+  /** The current command; null before it is known. */
+  node: Command | null;
   exitCode: number;
   jqFilter: JqFilter | null;
 }
@@ -90,25 +92,34 @@ function createProgram(terminal: Terminal, state: ProgramState, argv: readonly s
   return program.hook('preSubcommand', async (_program, group) => {
     state.group = group.name();
     state.command = `acg ${group.name()}`;
+    state.node = group;
     await load(group);
     group.hook('preSubcommand', (_group, command) => {
       state.command = commandWords(command);
+      state.node = command;
     });
   });
 }
 
 /** Returns null when the request was answered already (help, version). */
-function toCommandLineError(error: unknown, { group, command }: ProgramState): CliError | null {
-  if (!(error instanceof CommanderError)) return toCliError(error);
+function toCommandLineError(error: unknown, { group, command, node }: ProgramState): CliError | null {
+  if (!(error instanceof CommanderError)) return toCliError(nameOptionInError(error, node));
   if (error.code === 'commander.helpDisplayed' || error.code === 'commander.version') return null;
   // commander has printed the help already.
-  const text = error.code === 'commander.help' ? '' : error.message.replace(/^error: /, '');
+  const text = error.code === 'commander.help' ? '' : toArgumentMessage(error.message);
   const hint =
     group === 'run' && error.code === 'commander.unknownOption'
       ? 'put -- before the program: acg run --agent <agent> -- <command>'
       : `${command} --help`;
   return new CliError(EXIT_CODES.usage, text, { hint });
 }
+
+/** commander names an argument without the brackets that the help shows. */
+const toArgumentMessage = (message: string): string =>
+  message
+    .replace(/^error: /, '')
+    .replace(/^command-argument value '(.*)' is invalid for argument '(.*)'\./s, "'$1' is invalid for <$2>.")
+    .replace(/^missing required argument '(.*)'/, 'missing <$1>');
 
 function printError({ message, status, requestId, hint }: CliError, { stderr }: Terminal, json: boolean): void {
   if (json) {

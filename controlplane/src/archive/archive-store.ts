@@ -17,19 +17,15 @@ interface Position {
   readonly id: string;
 }
 
-/** Yields the records of the day in order of time; null rows are never yielded. */
+/** Yields the records of the day in order of time; null rows are never yielded. Both bounds, so that one partition is read. */
 export async function* readUsage(sql: Sql, orgId: string, dayMs: number, toMs: number): AsyncGenerator<TextRow[]> {
   let after: Position | null = null;
   for (;;) {
     const from: Position | null = after;
     const rows: (TextRow & { readonly position_at: string })[] = await sql`
       select ${sql.unsafe(USAGE_SELECT)}, r.started_at::text as position_at from usage_records r ${sql.unsafe(NAME_JOINS)}
-       where r.org_id = ${orgId} and r.started_at < ${new Date(toMs)}
-         and ${
-           from === null
-             ? sql`r.started_at >= ${new Date(dayMs)}`
-             : sql`(r.started_at, r.id) > (${from.startedAt}::text::timestamptz, ${from.id}::uuid)`
-         }
+       where r.org_id = ${orgId} and r.started_at >= ${new Date(dayMs)} and r.started_at < ${new Date(toMs)}
+         ${from === null ? sql`` : sql`and (r.started_at, r.id) > (${from.startedAt}::text::timestamptz, ${from.id}::uuid)`}
        order by r.started_at, r.id limit ${ROWS_PER_BATCH}`;
     if (rows.length === 0) return;
     yield rows;

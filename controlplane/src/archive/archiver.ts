@@ -10,7 +10,7 @@ import { withReservedConnection } from '../db/reserved-connection.js';
 import { FOCUS_COLUMNS, startOfHours, USAGE_COLUMNS } from './archive-columns.js';
 import * as store from './archive-store.js';
 import type { ObjectStore } from './object-store.js';
-import { type ArchivedFile, findPartProblem, PartWriter } from './part-writer.js';
+import { type ArchivedFile, findPartProblem, PartMemory, PartWriter } from './part-writer.js';
 
 /** After the end of a day: calls that began on it have ended. */
 const CLOSED_AFTER_MS = 2 * HOUR_MS;
@@ -33,6 +33,8 @@ const manifestKey = (orgId: string, day: string): string => `manifests/org=${org
 
 export class Archiver {
   #stopped = false;
+  /** Created by the first archived day. */
+  #memory: PartMemory | null = null;
   /** Days that are closed and not archived; for the metric. */
   behindDays = 0;
 
@@ -95,10 +97,12 @@ export class Archiver {
 
   async #archiveOrganization(orgId: string, dayMs: number): Promise<void> {
     const day = dayText(dayMs);
-    const usage = new PartWriter(this.objects, `usage/org=${orgId}/day=${day}`, USAGE_COLUMNS, USAGE_NANOS);
+    this.#memory ??= new PartMemory();
+    const memory = this.#memory;
+    const usage = new PartWriter(this.objects, memory, `usage/org=${orgId}/day=${day}`, USAGE_COLUMNS, USAGE_NANOS);
     for await (const rows of store.readUsage(this.sql, orgId, dayMs, dayMs + DAY_MS)) await usage.write(rows);
     await usage.finish();
-    const focus = new PartWriter(this.objects, `focus/org=${orgId}/day=${day}`, FOCUS_COLUMNS, FOCUS_NANOS);
+    const focus = new PartWriter(this.objects, memory, `focus/org=${orgId}/day=${day}`, FOCUS_COLUMNS, FOCUS_NANOS);
     for (const hour of startOfHours(dayMs)) await store.readCharges(this.sql, orgId, hour, (rows) => focus.write(rows));
     await focus.finish();
     const sums = sumFiles(usage.files);

@@ -29,10 +29,11 @@ interface S3Location {
 
 export type ArchiveLocation = S3Location | { readonly kind: 'file'; readonly path: string };
 
+/** For a request with a part of some 6 MiB. */
 const TIMEOUT_MS = 60_000;
 
-export const openObjectStore = (location: ArchiveLocation): ObjectStore =>
-  location.kind === 's3' ? new S3ObjectStore(location) : new FileObjectStore(location.path);
+export const openObjectStore = (location: ArchiveLocation, timeoutMs = TIMEOUT_MS): ObjectStore =>
+  location.kind === 's3' ? new S3ObjectStore(location, timeoutMs) : new FileObjectStore(location.path);
 
 class FileObjectStore implements ObjectStore {
   constructor(readonly root: string) {}
@@ -67,7 +68,10 @@ class FileObjectStore implements ObjectStore {
 }
 
 class S3ObjectStore implements ObjectStore {
-  constructor(readonly location: S3Location) {}
+  constructor(
+    readonly location: S3Location,
+    readonly timeoutMs: number,
+  ) {}
 
   async put(key: string, bytes: Uint8Array): Promise<void> {
     const { status, body } = await this.#send('PUT', key, bytes);
@@ -109,7 +113,7 @@ class S3ObjectStore implements ObjectStore {
       method,
       headers,
       body: bytes,
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+      signal: AbortSignal.timeout(this.timeoutMs),
     });
     return { status: answer.statusCode, body: Buffer.from(await answer.body.arrayBuffer()) };
   }

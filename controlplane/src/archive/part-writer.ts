@@ -6,14 +6,15 @@ import { createHash } from 'node:crypto';
 import { parquetMetadataAsync, parquetRead } from 'hyparquet';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import { type ArchiveColumn, type ParquetValue, parquetSchema, toParquetValue } from './archive-columns.js';
+import { HeapGrowthLimiter } from './heap-growth-limiter.js';
 import type { ObjectStore } from './object-store.js';
 
-/** Groups of 20 000 rows raised the peak of the process from 343 to 414 MiB (2026-11). */
+/** Live until the group is written. */
 const ROWS_PER_GROUP = 4_000;
 /** Repeated texts of a column are held once, up to this many. */
 const SHARED_TEXTS_MAX = 1_000;
 const ROW_GROUPS_PER_PART = 10;
-/** A part rarely grows beyond it; each growth would copy the part. */
+/** A part rarely grows beyond it; each growth copies the part. */
 const PART_BYTES_EXPECTED = 6 * 1_048_576;
 const PART_DIGITS = 5;
 
@@ -29,6 +30,19 @@ export interface ArchivedFile {
 /** A row as Postgres returns it: texts and nulls by column name. */
 export type TextRow = Readonly<Record<string, string | null>>;
 
+/** What all parts of one archiver share, one after the other. */
+export class PartMemory {
+  readonly buffer = new ByteWriter(PART_BYTES_EXPECTED);
+  readonly growth = new HeapGrowthLimiter();
+
+  /** The empty buffer. The bytes of the previous part are no longer valid. */
+  emptyBuffer(): ByteWriter {
+    this.buffer.offset = 0;
+    this.buffer.index = 0;
+    return this.buffer;
+  }
+}
+
 export class PartWriter {
   readonly files: ArchivedFile[] = [];
   #writer: ParquetWriter | null = null;
@@ -42,6 +56,7 @@ export class PartWriter {
 
   constructor(
     readonly store: ObjectStore,
+    readonly memory: PartMemory,
     /** Parts are `${folder}/part-00000.parquet` and so on. */
     readonly folder: string,
     readonly columns: readonly ArchiveColumn[],
@@ -75,13 +90,14 @@ export class PartWriter {
     this.#sharedTexts = [];
     this.#pendingRows = 0;
     this.#writer ??= new ParquetWriter({
-      writer: new ByteWriter(PART_BYTES_EXPECTED),
+      writer: this.memory.emptyBuffer(),
       schema: parquetSchema(this.columns),
     });
     await this.#writer.write({
       columnData: this.columns.map(({ name }, i) => ({ name, data: data[i]! })),
       rowGroupSize: rows,
     });
+    this.memory.growth.collectIfGrown();
     this.#rows += rows;
     if (++this.#groups === ROW_GROUPS_PER_PART) await this.#storePart();
   }
@@ -130,7 +146,10 @@ export async function findPartProblem(
   const stored = await store.get(key);
   if (stored === null) return `${key} is missing`;
   if (stored.length !== bytes || sha256Of(stored) !== sha256) return `${key} has another checksum than its manifest`;
-  const file = stored.buffer.slice(stored.byteOffset, stored.byteOffset + stored.length) as ArrayBuffer;
+  const file = {
+    byteLength: stored.length,
+    slice: (start: number, end?: number): ArrayBuffer => Uint8Array.from(stored.subarray(start, end)).buffer,
+  };
   const metadata = await parquetMetadataAsync(file);
   if (Number(metadata.num_rows) !== rows) return `${key} has ${metadata.num_rows} rows instead of ${rows}`;
   let sum = 0n;

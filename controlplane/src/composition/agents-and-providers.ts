@@ -89,7 +89,7 @@ export function buildAgentsAndProviders(
   agentRoutes(app, agents);
   const keys = new ApiKeyService(sql, agents);
   apiKeyRoutes(app, keys);
-  const runs = new RunService(sql, agents, catalogue);
+  const runs = new RunService(sql, catalogue);
   runRoutes(app, runs);
   providerAndCircuitRoutes(
     app,

@@ -8,6 +8,7 @@ import { pruneConnects } from '../connections/connection-store.js';
 import type { Sql } from '../db/postgres-client.js';
 import type { GatewayIssuer } from '../issuer/gateway-issuer.js';
 import { MintService } from '../minting/mint-service.js';
+import { pruneClients } from '../minting/oauth-client-store.js';
 import { BackgroundTasks } from '../ops/background-tasks.js';
 import { decryptCredentials } from '../provider-accounts/credential-encryption.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
@@ -67,6 +68,7 @@ export function buildMinting({
       background.runEvery('refresh of minted credentials', REFRESH_INTERVAL_MS, () => minting.refreshDue());
       background.runEvery('keys of issuers', ISSUER_KEYS_INTERVAL_MS, () => issuer.rotateDue());
       background.runEvery('old connections under way', PRUNE_INTERVAL_MS, () => pruneConnects(sql));
+      background.runEvery('unused OAuth clients', PRUNE_INTERVAL_MS, () => pruneClients(sql));
     },
     stop: () => background.stop(),
   };

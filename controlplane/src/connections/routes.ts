@@ -2,10 +2,12 @@ import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import type { SessionCookie } from '../auth/sessions/session-cookie.js';
 import { Ok } from '../auth/users/auth-schema.js';
+import { NotFound } from '../domain/errors.js';
 import type { App } from '../http/app.js';
 import { operation } from '../http/operation-id-tag-and-summary.js';
 import { IdParams } from '../http/schema.js';
 import { CONNECT_PAGE, CONNECT_PAGE_POLICY } from './callback-page.js';
+import { buildClientDocument, DOCUMENT_PATH } from './client-document.js';
 import type { ConnectCookie } from './connect-cookie.js';
 import { CALLBACK_PATH, type ConnectionService } from './connection-service.js';
 import { ConnectionInput, ConnectionReply, ConnectReply } from './schema.js';
@@ -79,6 +81,18 @@ export function connectionRoutes(app: App, { connections, sessionCookie, connect
         accountId: kind === 'account' ? id : null,
         credentialId: kind === 'credential' ? id : null,
       };
+    },
+  );
+  app.get(
+    DOCUMENT_PATH,
+    { schema: { hide: true, params: Type.Object({ owner: Type.String(), slug: Type.String() }) } },
+    async ({ params }, reply) => {
+      const document = buildClientDocument(connections.publicUrl, params.owner, params.slug);
+      if (document === null) throw new NotFound('client document');
+      return reply
+        .header('cache-control', 'public, max-age=3600')
+        .type('application/json; charset=utf-8')
+        .send(JSON.stringify(document));
     },
   );
   app.get(

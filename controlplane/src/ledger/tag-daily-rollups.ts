@@ -1,7 +1,8 @@
 /**
  * `usage_tags_daily`: usage by tag and day without the agent, computed from `usage_tags` one hour after the day's end. Only
  * this job writes it, on one control plane at a time, each day in one snapshot. Reports read days before the progress mark
- * from here, all other days from `usage_tags`; a day with late bookings, too, until this job has rebuilt it.
+ * from here, later ones from `usage_tags_open` (open-tag-days.ts). A day with late bookings is read from `usage_tags` until
+ * this job has rebuilt it.
  */
 import { DAY_MS, HOUR_MS } from '@acg/base/time-and-money-units';
 import type { Sql, Tx } from '../db/postgres-client.js';
@@ -20,6 +21,7 @@ export class TagDailyRollups {
     const end = isoDay(startOfUtcDay(nowMs - HOUR_MS));
     for (const step of [(tx: Tx) => rollUpNextDay(tx, end), rollUpLateDay])
       for (let days = 0; days < DAYS_MAX && (await runRollupStepExclusively(this.sql, JOB, step)); days++);
+    await this.sql`delete from usage_tags_open where day < (select rolled_until from usage_tags_progress)`;
   }
 }
 

@@ -3,6 +3,7 @@
  * keys and values are bounded per organization and day: further values are summed as `other`, further keys are only in the
  * records. A value with a budget always has its own sums.
  */
+import { MINUTE_MS } from '@acg/base/time-and-money-units';
 import { arrayLiteral } from '../db/array-literal.js';
 import type { Tx } from '../db/postgres-client.js';
 import type { DeferredUsageEntry } from './deferred-usage-deduplication.js';
@@ -14,7 +15,8 @@ export const TAG_VALUES_MAX = 1_000;
 export const TAG_KEYS_MAX = 20;
 const OTHER = 'other';
 
-interface TagSums {
+/** Sums of calls. Cost in nano-dollars, duration in ms. */
+export interface TagSums {
   requests: number;
   errors: number;
   tokensIn: number;
@@ -23,113 +25,178 @@ interface TagSums {
   durationMs: number;
 }
 
-interface TagCell extends TagSums {
+export const newTagSums = (): TagSums => ({
+  requests: 0,
+  errors: 0,
+  tokensIn: 0,
+  tokensOut: 0,
+  costNanos: 0,
+  durationMs: 0,
+});
+
+export function addTagSums(to: TagSums, from: TagSums): void {
+  to.requests += from.requests;
+  to.errors += from.errors;
+  to.tokensIn += from.tokensIn;
+  to.tokensOut += from.tokensOut;
+  to.costNanos += from.costNanos;
+  to.durationMs += from.durationMs;
+}
+
+interface TagValue {
   readonly orgId: string;
   readonly key: string;
   readonly day: string;
   readonly value: string;
+}
+
+interface AgentTagSums extends TagSums {
   readonly agentId: string;
   /** `''`: not known. */
   readonly projectId: string;
 }
 
-/** Sums of new usage by tag and day. Empty where nothing has a tag. */
+/** New usage with one tag on one day. */
+export interface TaggedUsage extends TagValue {
+  readonly byAgent: ReadonlyMap<string, AgentTagSums>;
+}
+
+class MutableTaggedUsage implements TaggedUsage {
+  readonly byAgent = new Map<string, AgentTagSums>();
+
+  constructor(
+    readonly orgId: string,
+    readonly key: string,
+    readonly day: string,
+    readonly value: string,
+  ) {}
+
+  sumsOf({ agentId, projectId }: Pick<AgentTagSums, 'agentId' | 'projectId'>): AgentTagSums {
+    let sums = this.byAgent.get(agentId);
+    if (sums === undefined) {
+      sums = { agentId, projectId, ...newTagSums() };
+      this.byAgent.set(agentId, sums);
+    }
+    return sums;
+  }
+}
+
+/** Neither tags nor ids contain a line break (base/budget-rows.ts). */
+const valueKey = ({ orgId, key, day, value }: TagValue): string => `${orgId}\n${key}\n${day}\n${value}`;
+
+/** In the order in which transactions lock rows. */
+const inKeyOrder = <T extends TagValue>(values: Iterable<T>): readonly T[] =>
+  Array.from(values, (value) => ({ id: valueKey(value), value }))
+    .sort((a, b) => (a.id < b.id ? -1 : 1))
+    .map(({ value }) => value);
+
+/** Usage of one organization and day, by `key=value`. */
+type UsageByTag = Map<string, MutableTaggedUsage>;
+
+/** Sums new usage by tag and day. Returns it in key order; empty where nothing has a tag. */
 export function sumByTag(
   entries: readonly UsageEntry[],
   deferredUsage: readonly DeferredUsageEntry[],
-): readonly TagCell[] {
-  const cells = new Map<string, TagCell>();
-  const cellsByDimensions = new Map<UsageDimensions, { readonly day: string; readonly cells: readonly TagCell[] }>();
+): readonly TaggedUsage[] {
+  const byOrgAndDay = new Map<string, UsageByTag>();
+  const usageOf = (orgId: string, day: string): UsageByTag => {
+    const id = orgId + day;
+    const known = byOrgAndDay.get(id) ?? new Map();
+    byOrgAndDay.set(id, known);
+    return known;
+  };
+  // Each call may have tags of its own, while many share their dimensions: the day is computed once per minute of these.
+  const recent = new Map<UsageDimensions, RecentDay>();
   for (const entry of entries) {
-    const { dimensions } = entry;
-    if (dimensions.tags === '') continue;
-    const day = billingDayOf(entry.startedAtMs, dimensions);
-    let known = cellsByDimensions.get(dimensions);
-    if (known?.day !== day) {
-      known = { day, cells: findOrCreateCells(cells, dimensions, day) };
-      cellsByDimensions.set(dimensions, known);
+    const { dimensions, tags, startedAtMs } = entry;
+    if (tags === '') continue;
+    const minute = Math.floor(startedAtMs / MINUTE_MS);
+    let known = recent.get(dimensions);
+    if (known?.minute !== minute) {
+      const day = billingDayOf(startedAtMs, dimensions);
+      known = { minute, day, usage: usageOf(dimensions.orgId, day), isFailed: isFailedCall(dimensions) };
+      recent.set(dimensions, known);
     }
-    for (const cell of known.cells) {
-      cell.requests++;
-      if (isFailedCall(dimensions)) cell.errors++;
-      cell.tokensIn += entry.tokensInUncached + entry.tokensCacheRead + entry.tokensCacheWrite;
-      cell.tokensOut += entry.tokensOut;
-      cell.costNanos += entry.costNanos;
-      cell.durationMs += entry.durationMs;
+    for (const tag of tags.split(',')) {
+      const sums = findOrCreate(known.usage, dimensions.orgId, known.day, tag).sumsOf(dimensions);
+      sums.requests++;
+      if (known.isFailed) sums.errors++;
+      sums.durationMs += entry.durationMs;
+      addTokensAndCost(sums, entry);
     }
   }
   for (const line of deferredUsage) {
-    if (line.fetch.tags === '') continue;
-    for (const cell of findOrCreateCells(cells, line.fetch, billingDayOf(line.fetch.startedAtMs, line.fetch))) {
-      cell.tokensIn += line.tokensInUncached + line.tokensCacheRead + line.tokensCacheWrite;
-      cell.tokensOut += line.tokensOut;
-      cell.costNanos += line.costNanos;
-    }
+    const { fetch } = line;
+    if (fetch.tags === '') continue;
+    const day = billingDayOf(fetch.startedAtMs, fetch);
+    const usage = usageOf(fetch.orgId, day);
+    for (const tag of fetch.tags.split(','))
+      addTokensAndCost(findOrCreate(usage, fetch.orgId, day, tag).sumsOf(fetch), line);
   }
-  return [...cells.values()];
+  return inKeyOrder([...byOrgAndDay.values()].flatMap((usage) => [...usage.values()]));
 }
 
-type TaggedCaller = Pick<UsageDimensions, 'orgId' | 'agentId' | 'projectId' | 'tags'>;
+interface RecentDay {
+  readonly minute: number;
+  readonly day: string;
+  readonly usage: UsageByTag;
+  readonly isFailed: boolean;
+}
 
-function findOrCreateCells(cells: Map<string, TagCell>, caller: TaggedCaller, day: string): readonly TagCell[] {
-  return caller.tags.split(',').map((tag) => {
+function findOrCreate(usage: UsageByTag, orgId: string, day: string, tag: string): MutableTaggedUsage {
+  let tagged = usage.get(tag);
+  if (tagged === undefined) {
     const cut = tag.indexOf('=');
-    return findOrCreateCell(cells, { ...caller, key: tag.slice(0, cut), value: tag.slice(cut + 1), day });
-  });
-}
-
-function findOrCreateCell(
-  cells: Map<string, TagCell>,
-  { orgId, agentId, projectId, key, value, day }: Omit<TagCell, keyof TagSums>,
-): TagCell {
-  const id = cellKey({ orgId, key, day, value, agentId });
-  let cell = cells.get(id);
-  if (cell === undefined) {
-    const zero = { requests: 0, errors: 0, tokensIn: 0, tokensOut: 0, costNanos: 0, durationMs: 0 };
-    cell = { orgId, agentId, projectId, key, value, day, ...zero };
-    cells.set(id, cell);
+    tagged = new MutableTaggedUsage(orgId, tag.slice(0, cut), day, tag.slice(cut + 1));
+    usage.set(tag, tagged);
   }
-  return cell;
+  return tagged;
 }
 
-const cellKey = ({ orgId, key, day, value, agentId }: Omit<TagCell, keyof TagSums | 'projectId'>): string =>
-  JSON.stringify([orgId, key, day, value, agentId]);
+type TokensAndCost = Pick<
+  DeferredUsageEntry,
+  'tokensInUncached' | 'tokensCacheRead' | 'tokensCacheWrite' | 'tokensOut' | 'costNanos'
+>;
+
+function addTokensAndCost(sums: TagSums, usage: TokensAndCost): void {
+  sums.tokensIn += usage.tokensInUncached + usage.tokensCacheRead + usage.tokensCacheWrite;
+  sums.tokensOut += usage.tokensOut;
+  sums.costNanos += usage.costNanos;
+}
 
 /**
  * Replaces values that may not have rows of their own by `other` and leaves out keys beyond the bound. Takes a lock per
- * organization while it adds values: call it before the rows of other tables are locked. Returns the cells in key order.
+ * organization while it adds values: call it before the rows of other tables are locked. Takes and returns key order.
  */
-export async function boundTagValues(tx: Tx, cells: readonly TagCell[]): Promise<readonly TagCell[]> {
-  if (cells.length === 0) return [];
-  const wanted = [...new Map(cells.map((cell) => [valueKey(cell), cell])).values()];
-  const known = await selectKnownValues(tx, wanted);
-  const missing = wanted.filter((cell) => !known.has(valueKey(cell)));
-  if (missing.length > 0) for (const key of await addValues(tx, missing)) known.add(key);
-  const unknown = cells.filter((cell) => !known.has(valueKey(cell)));
-  const keys = unknown.length === 0 ? null : await selectKnownKeys(tx, unknown);
-  const bounded = new Map<string, TagCell>();
-  for (const cell of cells) {
-    const isKnown = known.has(valueKey(cell));
-    if (isKnown || keys?.has(keyOfDay(cell)))
-      addSums(findOrCreateCell(bounded, isKnown ? cell : { ...cell, value: OTHER }), cell);
+export async function boundTagValues(tx: Tx, usage: readonly TaggedUsage[]): Promise<readonly TaggedUsage[]> {
+  if (usage.length === 0) return [];
+  const known = await selectKnownValues(tx, usage);
+  if (known.size === usage.length) return usage;
+  for (const id of await addValues(
+    tx,
+    usage.filter((value) => !known.has(valueKey(value))),
+  ))
+    known.add(id);
+  const unknown = usage.filter((value) => !known.has(valueKey(value)));
+  if (unknown.length === 0) return usage;
+  const keys = await selectKnownKeys(tx, unknown);
+  const others = new Map<string, MutableTaggedUsage>();
+  for (const { orgId, key, day, value, byAgent } of usage) {
+    const isKnown = known.has(valueKey({ orgId, key, day, value }));
+    if (!isKnown && !keys.has(keyOfDay({ orgId, day, key }))) continue;
+    const to = new MutableTaggedUsage(orgId, key, day, isKnown ? value : OTHER);
+    const merged = others.get(valueKey(to)) ?? to; // a caller may use the value `other` itself
+    others.set(valueKey(to), merged);
+    for (const sums of byAgent.values()) addTagSums(merged.sumsOf(sums), sums);
   }
-  return [...bounded].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, cell]) => cell);
+  return inKeyOrder(others.values());
 }
 
-const valueKey = ({ orgId, day, key, value }: Pick<TagCell, 'orgId' | 'day' | 'key' | 'value'>): string =>
-  JSON.stringify([orgId, day, key, value]);
-
-function addSums(to: TagCell, from: TagCell): void {
-  for (const name of ['requests', 'errors', 'tokensIn', 'tokensOut', 'costNanos', 'durationMs'] as const)
-    to[name] += from[name];
-}
-
-type TagValue = Pick<TagCell, 'orgId' | 'day' | 'key' | 'value'>;
-
-const valueRows = (tx: Tx, values: readonly TagValue[]) => tx`
+const valueArrays = (tx: Tx, values: readonly TagValue[]) => tx`
   unnest(${arrayLiteral(values, (v) => v.orgId)}::text::uuid[], ${arrayLiteral(values, (v) => v.day)}::text::date[],
-         ${arrayLiteral(values, (v) => v.key)}::text::text[], ${arrayLiteral(values, (v) => v.value)}::text::text[])
-    as v(org_id, day, key, value)`;
+         ${arrayLiteral(values, (v) => v.key)}::text::text[], ${arrayLiteral(values, (v) => v.value)}::text::text[])`;
+const valueRows = (tx: Tx, values: readonly TagValue[]) => tx`
+  ${valueArrays(tx, values)} as v(org_id, day, key, value)`;
 const valueColumns = (tx: Tx) => tx`org_id as "orgId", day::text as day, key, value`;
 
 async function selectKnownValues(tx: Tx, values: readonly TagValue[]): Promise<Set<string>> {
@@ -138,7 +205,7 @@ async function selectKnownValues(tx: Tx, values: readonly TagValue[]): Promise<S
   return new Set(rows.map(valueKey));
 }
 
-const keyOfDay = ({ orgId, day, key }: Omit<TagValue, 'value'>): string => JSON.stringify([orgId, day, key]);
+const keyOfDay = ({ orgId, day, key }: Omit<TagValue, 'value'>): string => `${orgId}\n${day}\n${key}`;
 
 async function selectKnownKeys(tx: Tx, values: readonly TagValue[]): Promise<ReadonlySet<string>> {
   const distinct = [...new Map(values.map((value) => [keyOfDay(value), value])).values()];
@@ -199,19 +266,23 @@ const countedValues = (tx: Tx, values: readonly TagValue[]) => tx`
       from (select distinct org_id, day from v) d
   )`;
 
-/** Adds the cells, which are in key order. */
-export async function addTagRollups(tx: Tx, cells: readonly TagCell[]): Promise<void> {
-  if (cells.length === 0) return;
-  const column = (name: keyof TagCell) => arrayLiteral(cells, (cell) => cell[name]);
+/** Adds the usage, which is in key order. Values are sent once, and the sums of agents name them by their index. */
+export async function addTagRollups(tx: Tx, usage: readonly TaggedUsage[]): Promise<void> {
+  if (usage.length === 0) return;
+  const rows = usage.flatMap(({ byAgent }, i) => Array.from(byAgent.values(), (sums) => ({ at: i + 1, sums })));
+  const column = (name: keyof AgentTagSums) => arrayLiteral(rows, ({ sums }) => sums[name]);
   await tx`
     insert into usage_tags as t (org_id, key, day, value, agent_id, project_id, requests, errors, tokens_in, tokens_out,
       cost_nanos, duration_ms_sum)
-    select * from unnest(
-      ${column('orgId')}::text::uuid[], ${column('key')}::text::text[], ${column('day')}::text::date[],
-      ${column('value')}::text::text[], ${column('agentId')}::text::uuid[],
-      ${arrayLiteral(cells, ({ projectId }) => projectId || null)}::text::uuid[],
-      ${column('requests')}::text::bigint[], ${column('errors')}::text::bigint[], ${column('tokensIn')}::text::bigint[],
-      ${column('tokensOut')}::text::bigint[], ${column('costNanos')}::text::bigint[], ${column('durationMs')}::text::bigint[])
+    select org_id, key, day, value, agent_id, project_id, requests, errors, tokens_in, tokens_out, cost_nanos, duration_ms_sum
+      from ${valueArrays(tx, usage)} with ordinality as v(org_id, day, key, value, at)
+      join unnest(
+        ${arrayLiteral(rows, ({ at }) => at)}::text::bigint[], ${column('agentId')}::text::uuid[],
+        ${arrayLiteral(rows, ({ sums }) => sums.projectId || null)}::text::uuid[],
+        ${column('requests')}::text::bigint[], ${column('errors')}::text::bigint[], ${column('tokensIn')}::text::bigint[],
+        ${column('tokensOut')}::text::bigint[], ${column('costNanos')}::text::bigint[], ${column('durationMs')}::text::bigint[])
+        as s(at, agent_id, project_id, requests, errors, tokens_in, tokens_out, cost_nanos, duration_ms_sum) using (at)
+     order by at, agent_id
     on conflict (org_id, key, day, value, agent_id) do update set
       requests = t.requests + excluded.requests, errors = t.errors + excluded.errors,
       tokens_in = t.tokens_in + excluded.tokens_in, tokens_out = t.tokens_out + excluded.tokens_out,

@@ -73,7 +73,12 @@ const TAGS_MAX = 8;
 /** `key=value,…`, sorted, each key once. Leaves out what is malformed. */
 export function parseTagsOrEmpty(value: string | null | undefined): string {
   if (value == null || value === '') return '';
-  const tagByKey = new Map<string, string>();
-  for (const tag of value.split(',', TAGS_MAX)) if (TAG.test(tag)) tagByKey.set(tag.slice(0, tag.indexOf('=')), tag);
+  const tags = value.split(',', TAGS_MAX);
+  const keyOf = (tag: string): string => tag.slice(0, tag.indexOf('='));
+  // As a data plane sends them. Nearly each record has other tags, so the common case must be cheap.
+  const follows = (tag: string, before: string): boolean => before < tag && keyOf(before) !== keyOf(tag);
+  const isNormal = tags.every((tag, i) => TAG.test(tag) && (i === 0 || follows(tag, tags[i - 1]!)));
+  if (isNormal) return tags.length < TAGS_MAX ? value : tags.join(',');
+  const tagByKey = new Map(tags.filter((tag) => TAG.test(tag)).map((tag) => [keyOf(tag), tag]));
   return [...tagByKey.values()].sort().join(',');
 }

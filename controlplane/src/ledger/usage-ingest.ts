@@ -39,6 +39,7 @@ import {
   selectAgentMonthSpend,
   selectBudgetedProjectAndOrgSpend,
 } from './month-spend-store.js';
+import { addOpenTagDays } from './open-tag-days.js';
 import { type FindUngrantedOrganizations, quarantineUngrantedUsage } from './quarantine-ungranted-usage.js';
 import {
   addHourlyRejections,
@@ -307,7 +308,7 @@ export class UsageIngest {
     await storeDeferredSumsByRecordId(tx, newDeferredUsage);
     const entries = await ledger.insertUsageRecords(tx, batch.entries, insertMode);
     const deferredSums = await moveDeferredSumsToRecords(tx, entries);
-    const tagCells = await boundTagValues(tx, sumByTag(entries, newDeferredUsage));
+    const taggedUsage = await boundTagValues(tx, sumByTag(entries, newDeferredUsage));
     const { hourlyRollups, monthSums, lastUsedMsByKey } = aggregateUsage(entries, newDeferredUsage);
     const budgetSums = sumByBudgetRow(entries, newDeferredUsage, await selectRowsOfDeferredUsage(tx, newDeferredUsage));
     await ledger.updateKeysLastUsed(tx, lastUsedMsByKey);
@@ -319,13 +320,14 @@ export class UsageIngest {
     await addHourlyRejections(tx, rejections);
     await insertRejectedCalls(tx, rejections);
     // Pipelined on one connection in this order: the rows are locked, so no round trip may lie in between.
-    const [oversized, , totals, , , , mark] = await Promise.all([
+    const [oversized, , totals, , , , , mark] = await Promise.all([
       ledger.addHourlyRollups(tx, hourlyRollups, SKETCH_COMPACTION_BYTES),
       ledger.insertLateDaysAndHours(tx, hourlyRollups, Date.now()),
       addAgentMonthSpend(tx, monthSums),
       addProjectAndOrgMonthSpend(tx, monthSums),
       addBudgetSpend(tx, budgetSums),
-      addTagRollups(tx, tagCells),
+      addTagRollups(tx, taggedUsage),
+      addOpenTagDays(tx, taggedUsage),
       insertCommitMark(tx),
     ]);
     await ledger.storeCompactedSketches(

@@ -53,6 +53,13 @@ export const MEASURE_COLUMNS: readonly UsageRecordColumn<UsageRecordMeasures>[] 
     validate: (r) => (r.path = truncateAndReplaceNul(r.path, 1024)),
   },
   {
+    field: 'tags', // nearly each call may have its own
+    column: 'tags',
+    sqlType: 'text',
+    value: (r) => r.tags,
+    validate: (r) => (r.tags = parseTagsOrEmpty(r.tags)),
+  },
+  {
     field: 'tokensInUncached',
     column: 'tokens_in_uncached',
     sqlType: 'bigint',
@@ -220,13 +227,6 @@ export const DIMENSION_COLUMNS: readonly UsageRecordColumn<DimensionFields>[] = 
     (k) => k.tool,
     (k, value) => (k.tool = value),
   ),
-  {
-    field: 'tags',
-    column: 'tags',
-    sqlType: 'text',
-    value: (k) => k.tags,
-    validate: (k) => (k.tags = parseTagsOrEmpty(k.tags)),
-  },
   {
     field: 'runId',
     column: 'run_id',

@@ -20,7 +20,7 @@ import { normaliseEmail } from '../http/schema.js';
 import { buildInvitationLink, createInvitationMail } from '../mail/mail-texts.js';
 import type { Mailer } from '../mail/mailer.js';
 import { lockPersonalAgents } from '../personal-agents/revocation/end-personal-agents.js';
-import { endRunTree } from '../runs/end-run-tree.js';
+import { endRunTrees } from '../runs/end-run-trees.js';
 import { loadRun } from '../runs/store.js';
 import type { Throttle } from '../throttling/throttle.js';
 import * as createdItems from './created-items-store.js';
@@ -282,7 +282,7 @@ async function endCreatedRuns(tx: Tx, actor: Actor, ids: readonly string[]): Pro
   const ended: string[] = [];
   for (const id of ids) {
     const run = await loadRun(tx, actor.orgId, id);
-    const count = run === null ? 0 : (await endRunTree(tx, actor.orgId, run)).length;
+    const count = run === null ? 0 : (await endRunTrees(tx, actor.orgId, [id])).ended.length;
     if (run === null || count === 0) continue;
     const changes = { label: [run.label, null], subRuns: [count - 1, 0] } as const;
     await recordAudit(tx, actor, 'run.end', { type: 'run', id }, changes);

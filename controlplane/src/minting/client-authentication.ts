@@ -23,20 +23,22 @@ export async function setClientAuthentication(
   headers: Headers,
 ): Promise<void> {
   const server: oauth.AuthorizationServer = { issuer: new URL(endpoint.url).origin, token_endpoint: endpoint.url };
-  const client: oauth.Client = { client_id: renderRequired(context.method.token.clientId, context.credentials) };
+  const clientId = context.server?.clientId ?? renderRequired(context.method.token.clientId, context.credentials);
+  const client: oauth.Client = { client_id: clientId };
   const authenticate = await chooseAuthentication(context, endpoint);
   await authenticate(server, client, body, headers);
 }
 
 async function chooseAuthentication(
-  { method: { token }, credentials }: ExchangeContext,
+  { method: { token }, credentials, server }: ExchangeContext,
   endpoint: TokenEndpoint,
 ): Promise<oauth.ClientAuth> {
-  switch (token.clientAuthentication ?? 'basic') {
+  const secret = () => server?.clientSecret ?? renderRequired(token.clientSecret, credentials);
+  switch (server?.authentication ?? token.clientAuthentication ?? 'basic') {
     case 'basic':
-      return oauth.ClientSecretBasic(renderRequired(token.clientSecret, credentials));
+      return oauth.ClientSecretBasic(secret());
     case 'post':
-      return oauth.ClientSecretPost(renderRequired(token.clientSecret, credentials));
+      return oauth.ClientSecretPost(secret());
     case 'none':
       return oauth.None();
     case 'private_key_jwt': {

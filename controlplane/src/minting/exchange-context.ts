@@ -1,6 +1,13 @@
 import type { Credentials } from '../providers/catalogue/credential-template.js';
 import type { MintMethod } from '../providers/catalogue/mint-method-schema.js';
 import type { Provider } from '../providers/catalogue/provider.js';
+import type { DiscoveredServer } from './discovered-server.js';
+
+/** The server that discovery found, with the secret of the client there. */
+export interface DiscoveredClient extends DiscoveredServer {
+  /** Null: the client has none. */
+  readonly clientSecret: string | null;
+}
 
 /** What a person has granted. */
 interface Grant {
@@ -18,6 +25,8 @@ export interface ExchangeContext {
   readonly agentId: string | null;
   /** Null: no person has connected the account. */
   readonly grant: Grant | null;
+  /** Null: the provider's file states the endpoints, or no person has connected the account. */
+  readonly server: DiscoveredClient | null;
   /** The answer to an authorization request; absent: the grant is used. */
   readonly code?: { readonly code: string; readonly codeVerifier: string; readonly redirectUri: string };
 }

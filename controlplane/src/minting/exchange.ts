@@ -22,8 +22,7 @@ export async function exchangeCredentials(
   signer: TokenSigner,
 ): Promise<MintedToken> {
   const { method, credentials, provider } = context;
-  const endpoint = provider.tokenEndpoint(method, credentials);
-  if (endpoint === null) throw new MintFailure('unusable_credentials');
+  const endpoint = tokenEndpointOf(context);
   const gatewayToken = isSignedByGateway(method) ? await signToken(signer, context, endpoint) : null;
   if (method.kind === 'aws_assume_role' && gatewayToken !== null)
     return assumeAwsRoleWithWebIdentity(client, context, endpoint, gatewayToken);
@@ -34,6 +33,7 @@ export async function exchangeCredentials(
   if (scope !== null && method.kind !== 'oauth2_authorization_code' && !token.scopeInAssertion)
     body.set('scope', scope);
   for (const [name, value] of renderAll(token.parameters, credentials)) body.set(name, value);
+  if (context.server !== null) body.set('resource', context.server.resource);
   const isJson = token.body === 'json';
   const headers = new Headers({
     accept: 'application/json',
@@ -56,11 +56,27 @@ export async function exchangeCredentials(
   });
   const refreshToken = readRefreshToken(answer.refresh_token);
   const isRepeatable = method.kind !== 'oauth2_authorization_code' || refreshToken !== null || hasRefreshToken(context);
-  const minted = readTokenAnswer(answer, token, scope, isRepeatable);
+  const minted = readTokenAnswer(answer, withDefaults(token), scope, isRepeatable);
   const impersonation = provider.impersonationEndpoint(method, credentials);
   if (impersonation !== null) return impersonateServiceAccount(client, context, impersonation, minted, scope);
   return refreshToken === null ? minted : { ...minted, refreshToken };
 }
+
+/**
+ * Metadata may come from a tenant's server, and a server of the operator may name any host. So the egress guard checks
+ * each endpoint that discovery found.
+ */
+function tokenEndpointOf({ method, credentials, provider, server }: ExchangeContext): TokenEndpoint {
+  if (server !== null) return { url: server.tokenEndpoint, tenantGiven: true };
+  if (method.token.discover !== undefined) throw new MintFailure('not_connected');
+  const endpoint = provider.tokenEndpoint(method, credentials);
+  if (endpoint === null) throw new MintFailure('unusable_credentials');
+  return endpoint;
+}
+
+/** `expires_in` is optional (RFC 6749 §5.1): a token of an unknown server serves until the server rejects it. */
+const withDefaults = (token: ExchangeContext['method']['token']) =>
+  token.discover === undefined ? token : { expires: 'never' as const, ...token };
 
 const hasRefreshToken = ({ grant }: ExchangeContext): boolean => grant !== null && grant.refreshToken !== null;
 

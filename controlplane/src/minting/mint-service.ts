@@ -16,9 +16,11 @@ import type { Vault } from '../vault/aes-gcm-vault.js';
 import { type Invalidation, publishInvalidations } from '../watch/publish-invalidations.js';
 import { setClientAuthentication } from './client-authentication.js';
 import { exchangeCredentials, type TokenSigner } from './exchange.js';
-import type { ExchangeContext } from './exchange-context.js';
+import type { DiscoveredClient, ExchangeContext } from './exchange-context.js';
 import { MintFailure, needsPerson } from './mint-failure.js';
 import * as store from './minted-credential-store.js';
+import type { RegisteredClient, RegistrationScope } from './oauth-client-store.js';
+import * as clients from './oauth-client-store.js';
 import * as grants from './oauth-grant-store.js';
 import { openMinted } from './open-minted.js';
 import type { MintedToken } from './read-token-answer.js';
@@ -31,8 +33,17 @@ const DUE_PER_RUN = 100;
 const DUE_PER_ORG = 4;
 const POLL_MS = 100;
 const CURRENT_WAIT_MS = 3_000;
+/** Waits between attempts to store a new refresh token. Another control plane may exchange after the lease. */
+const STORE_RETRY_MS = [500, 1_000, 2_000, 4_000, 8_000, 8_000];
 /** Providers whose clocks are a minute ahead already reject a token; it is not used in its last minute. */
 const MARGIN_S = 60;
+
+interface NewClient extends RegistrationScope {
+  /** Null: a public client. */
+  readonly clientSecret: string | null;
+  /** Unix time, seconds; null: the secret never expires. */
+  readonly secretExpiresAtS: number | null;
+}
 
 type OpenCredentials = (orgId: string, row: store.MintSource) => Credentials | null;
 
@@ -143,12 +154,34 @@ export class MintService {
       const context = await this.#prepare(source);
       if (context === null) throw new MintFailure('unusable_credentials');
       const minted = await exchangeCredentials(this.client, context, this.dependencies.signer);
-      await this.dependencies.sql.begin(async (tx) => {
-        if (await this.saveToken(tx, id, claim, context, source, minted)) await this.publishChange(tx, source);
-      });
+      await this.#store(id, claim, context, source, minted);
     } catch (error) {
       if (!(error instanceof MintFailure)) throw error;
       await this.#storeFailure(id, claim, source, error);
+    }
+  }
+
+  /** Without its new refresh token a grant may be lost, so a database that is away for a moment is tried again. */
+  async #store(
+    id: string,
+    claim: store.Claim,
+    context: ExchangeContext,
+    source: store.MintSource,
+    minted: MintedToken,
+  ): Promise<void> {
+    const retryDelaysMs = minted.refreshToken === undefined ? [] : STORE_RETRY_MS;
+    for (let attempt = 0; ; attempt++) {
+      try {
+        await this.dependencies.sql.begin(async (tx) => {
+          if (await this.saveToken(tx, id, claim, context, source, minted)) await this.publishChange(tx, source);
+        });
+        return;
+      } catch (error) {
+        const delayMs = retryDelaysMs[attempt];
+        if (delayMs === undefined) throw error;
+        this.dependencies.log.warn({ err: error, orgId: source.orgId }, 'minted credential not stored yet');
+        await delay(delayMs);
+      }
     }
   }
 
@@ -170,15 +203,45 @@ export class MintService {
     if (provider === null || credentials === null || method === null) return null;
     const isConnected = method.kind === 'oauth2_authorization_code';
     const { subjectAgentId: agentId } = source;
-    return { orgId, provider, method, credentials, agentId, grant: isConnected ? await this.#loadGrant(source) : null };
+    const granted = isConnected ? await this.#loadGrant(source) : { grant: null, server: null };
+    return { orgId, provider, method, credentials, agentId, ...granted };
   }
 
-  async #loadGrant(source: store.MintSource): Promise<ExchangeContext['grant']> {
+  async #loadGrant(source: store.MintSource): Promise<Pick<ExchangeContext, 'grant' | 'server'>> {
     const { sql, vault } = this.dependencies;
+    const { orgId } = source;
     const row = await grants.loadGrant(sql, source);
-    if (row === null) return null;
-    const refreshToken = vault.decrypt({ purpose: 'grant', orgId: source.orgId, id: row.id }, row);
-    return { refreshToken: refreshToken === '' ? null : refreshToken };
+    if (row === null) return { grant: null, server: null };
+    const refreshToken = vault.decrypt({ purpose: 'grant', orgId, id: row.id }, row);
+    const { server, registrationId } = row;
+    const grant = { refreshToken: refreshToken === '' ? null : refreshToken };
+    return { grant, server: server === null ? null : await this.openServer(orgId, { server, registrationId }) };
+  }
+
+  /** Adds the secret of the client that the gateway has registered. */
+  async openServer(orgId: string, { server, registrationId }: grants.GrantServer): Promise<DiscoveredClient> {
+    const { sql, vault } = this.dependencies;
+    const row = registrationId === null ? null : await clients.loadClientSecret(sql, orgId, registrationId);
+    const secret = row === null ? '' : vault.decrypt({ purpose: 'oauth_client', orgId, id: registrationId! }, row);
+    return { ...server, clientSecret: secret === '' ? null : secret };
+  }
+
+  /** Stores a client that the gateway has registered, and returns its id. */
+  saveClient(registration: Omit<RegisteredClient, 'id'> & NewClient): Promise<string> {
+    const { sql, vault } = this.dependencies;
+    const { orgId, clientSecret } = registration;
+    return clients.insertClient(sql, registration, (id) =>
+      vault.encrypt({ purpose: 'oauth_client', orgId, id }, clientSecret ?? ''),
+    );
+  }
+
+  findRecentClient(scope: RegistrationScope): Promise<RegisteredClient | null> {
+    return clients.findRecentClient(this.dependencies.sql, scope);
+  }
+
+  /** Runs requests to servers of an organization within the limit of exchanges at once. */
+  runForOrg<T>(orgId: string, work: () => Promise<T>): Promise<T> {
+    return this.#semaphore.run(orgId, work);
   }
 
   #findProvider({ customProviderId, custom, providerSlug }: store.MintSource): Provider | null {
@@ -206,7 +269,9 @@ export class MintService {
     const isRefreshable =
       method.kind !== 'oauth2_authorization_code' || (minted.refreshToken ?? grant?.refreshToken) != null;
     const refreshMs = usableMs === null || !isRefreshable ? null : usableMs * (0.5 + 0.3 * Math.random());
-    const strict = method.token.rotation === 'strict';
+    // OAuth 2.1 §4.3.1: refresh tokens of public clients rotate.
+    const { rotation, discover } = method.token;
+    const strict = (rotation ?? (discover === undefined ? 'none' : 'strict')) === 'strict';
     const stored = await store.storeToken(tx, id, claim, { sealed, usableMs, refreshMs, scope: minted.scope, strict });
     if (stored === null) return false;
     if (grant !== null && minted.refreshToken !== undefined) {
@@ -229,11 +294,17 @@ export class MintService {
   }
 
   /** Stores the refresh token of a new grant; null: the provider gave none. */
-  async saveGrant(tx: Tx, owner: store.MintOwner, refreshToken: string | null, userId: string): Promise<void> {
+  async saveGrant(
+    tx: Tx,
+    owner: store.MintOwner,
+    refreshToken: string | null,
+    userId: string,
+    found: grants.GrantServer | null,
+  ): Promise<void> {
     const { vault } = this.dependencies;
     await grants.deleteGrant(tx, owner);
     const encrypt = (id: string) => vault.encrypt({ purpose: 'grant', orgId: owner.orgId, id }, refreshToken ?? '');
-    await grants.insertGrant(tx, owner, userId, encrypt);
+    await grants.insertGrant(tx, owner, userId, found, encrypt);
   }
 
   /** Locks the account or shared credential. Returns false when its credentials were replaced since they were read. */
@@ -252,7 +323,13 @@ export class MintService {
 
   /** Revokes a refresh token at the provider, if it can (RFC 7009 §2.1). Never rejects. */
   async revoke(context: ExchangeContext, refreshToken: string): Promise<void> {
-    const endpoint = context.provider.revocationEndpoint(context.method, context.credentials);
+    const { server, provider, method, credentials } = context;
+    const endpoint =
+      server === null
+        ? provider.revocationEndpoint(method, credentials)
+        : server.revocationEndpoint === null
+          ? null
+          : { url: server.revocationEndpoint, tenantGiven: true };
     if (endpoint === null) return;
     const body = new URLSearchParams({ token: refreshToken, token_type_hint: 'refresh_token' });
     const headers = new Headers({ 'content-type': 'application/x-www-form-urlencoded;charset=UTF-8' });

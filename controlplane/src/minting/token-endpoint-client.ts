@@ -5,7 +5,7 @@
  */
 import type { Dialer } from '@acg/base/dialer/dialer';
 import { createUndiciConnector } from '@acg/base/dialer/undici-connector';
-import { Agent, type RequestInit, fetch as undiciFetch } from 'undici';
+import { Agent, type RequestInit, type Response, fetch as undiciFetch } from 'undici';
 import { MintFailure, type MintFailureCode } from './mint-failure.js';
 
 const ANSWER_BYTES_MAX = 65_536;
@@ -23,8 +23,16 @@ interface EndpointRequest {
   readonly body: string;
 }
 
-interface EndpointAnswer {
+interface SentRequest {
+  readonly method: 'GET' | 'POST';
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly headOnly?: boolean;
+}
+
+export interface EndpointAnswer {
   readonly status: number;
+  readonly headers: { get(name: string): string | null };
   readonly text: string;
 }
 
@@ -47,10 +55,21 @@ export class TokenEndpointClient {
   }
 
   /** Returns an answer below 500 that is neither a redirect nor a rate limit. */
-  async post(
+  async post(orgId: string, endpoint: TokenEndpoint, { headers, body }: EndpointRequest): Promise<EndpointAnswer> {
+    const answer = await this.send(orgId, endpoint, { method: 'POST', headers, body });
+    const { status } = answer;
+    const retryAfterMs = parseRetryAfterMs(answer.headers.get('retry-after'));
+    if (status >= 300 && status < 400) throw new MintFailure('redirect', `HTTP ${status}`);
+    if (status === 429) throw new MintFailure('rate_limited', 'HTTP 429', retryAfterMs);
+    if (status >= 500) throw new MintFailure('server_error', `HTTP ${status}`, retryAfterMs);
+    return answer;
+  }
+
+  /** Returns any answer; redirects are not followed. `headOnly`: drops the body, which may never end. */
+  async send(
     orgId: string,
     { url, tenantGiven }: TokenEndpoint,
-    { headers, body }: EndpointRequest,
+    { headOnly = false, ...request }: SentRequest,
   ): Promise<EndpointAnswer> {
     const dispatcher = new Agent({
       connect: createUndiciConnector(this.dialer, tenantGiven ? orgId : null),
@@ -60,14 +79,15 @@ export class TokenEndpointClient {
       pipelining: 0,
     });
     const signal = AbortSignal.timeout(TIMEOUT_MS);
-    const init: RequestInit = { method: 'POST', headers, body, redirect: 'manual', dispatcher, signal };
+    const headers = { ...request.headers, 'accept-encoding': 'identity' };
+    const init: RequestInit = { ...request, headers, redirect: 'manual', dispatcher, signal };
     try {
       const response = await undiciFetch(url, init);
-      if (response.status >= 300 && response.status < 400) throw new MintFailure('redirect', `HTTP ${response.status}`);
-      const retryAfterMs = parseRetryAfterMs(response.headers.get('retry-after'));
-      if (response.status === 429) throw new MintFailure('rate_limited', 'HTTP 429', retryAfterMs);
-      if (response.status >= 500) throw new MintFailure('server_error', `HTTP ${response.status}`, retryAfterMs);
-      return { status: response.status, text: await response.text() };
+      return {
+        status: response.status,
+        headers: response.headers,
+        text: headOnly ? '' : await readText(response.body),
+      };
     } catch (error) {
       throw error instanceof MintFailure ? error : new MintFailure(...describeTransportError(error));
     } finally {
@@ -76,7 +96,21 @@ export class TokenEndpointClient {
   }
 }
 
-function parseObject(text: string): Record<string, unknown> | null {
+/** The limit counts decoded bytes: a server may compress although it was not asked to. */
+async function readText(body: Response['body']): Promise<string> {
+  if (body === null) return '';
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body as AsyncIterable<Uint8Array>) {
+    bytes += chunk.length;
+    if (bytes > ANSWER_BYTES_MAX) throw new MintFailure('too_large');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** Null: not a JSON object. */
+export function parseObject(text: string): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -256,6 +256,7 @@ export class CredentialTester implements UsageObserver {
         credentials,
         agentId,
         grant: null,
+        server: null,
       });
       const life = lifetimeS === null ? 'no expiry' : `expires in ${lifetimeS} s`;
       const step = { name, ok: true, message: scope === null ? life : `${life}, scope: ${scope}` };

@@ -153,6 +153,7 @@ export class McpTools {
         credentials,
         agentId: account.agentId,
         grant: null,
+        server: null,
       });
       return mergeMinted(credentials, fields);
     } catch (error) {

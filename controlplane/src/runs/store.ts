@@ -1,5 +1,6 @@
 import { NANOS_PER_CENT } from '@acg/base/time-and-money-units';
 import type { AgentPolicy } from '../agents/call-and-model-policy-schema.js';
+import { arrayLiteral } from '../db/array-literal.js';
 import { containsPattern } from '../db/like-pattern.js';
 import { planOnce } from '../db/plan-once.js';
 import type { JSONValue, Sql, Tx } from '../db/postgres-client.js';
@@ -94,11 +95,13 @@ export async function listRuns(
 }
 
 export async function loadRun(sql: Sql | Tx, orgId: string, id: string): Promise<RunRow | null> {
-  const [row] = await sql<
-    RunRow[]
-  >`select ${columns(sql)} from ${from(sql)} where r.org_id = ${orgId} and r.id = ${id}`;
+  const [row] = await loadRuns(sql, orgId, [id]);
   return row ?? null;
 }
+
+/** In no order. */
+const loadRuns = (sql: Sql | Tx, orgId: string, ids: readonly string[]) => sql<RunRow[]>`
+  select ${columns(sql)} from ${from(sql)} where r.org_id = ${orgId} and r.id = any(${[...ids]}::uuid[])`;
 
 /** What a run is started for. */
 export interface StartingAgent {
@@ -125,7 +128,6 @@ export async function lockStartingAgent(tx: Tx, orgId: string, id: string): Prom
 
 /** The gateway token of a request about runs: a key of the agent, or the token of a run. */
 export interface Starter {
-  readonly orgId: string;
   readonly agent: StartingAgent;
   /** The key, or the one that started the token's run; null: none did. */
   readonly keyId: string | null;
@@ -135,9 +137,10 @@ export interface Starter {
   readonly expiresAt: Date | null;
   /** Null: the token is a key. */
   readonly runId: string | null;
+  /** The token's run first, its top run last; empty: the token is a key. */
+  readonly chain: readonly ChainLink[];
 }
 
-/** The policies and ends of a run and its ancestors, the run first. */
 interface ChainLink {
   readonly id: string;
   readonly policy: AgentPolicy | null;
@@ -146,64 +149,104 @@ interface ChainLink {
 
 interface TokenOfAgent {
   readonly tokenHash: Uint8Array;
-  readonly orgId: string;
   readonly agentId: string;
 }
 
 /**
- * Finds the token's agent, its run and the ancestors of that, and locks these runs against their end: an end would not see a
- * sub-run that starts meanwhile. Null: no such token, or it is not of that agent.
+ * Finds the agent of each token, its run and the ancestors of that, and locks these runs against their end: an end would
+ * not see a sub-run that starts meanwhile. Undefined: no such token, or it is not of that agent.
  */
-export async function lockStarter(
+export async function lockStarters(
   tx: Tx,
-  token: TokenOfAgent,
-): Promise<{ readonly starter: Starter; readonly chain: readonly ChainLink[] } | null> {
-  const ofToken = tx`(select ancestors || id from runs where token_hash = ${token.tokenHash})`;
-  // One round trip. The later queries see what was committed before the locks were had. Locks are taken from the top
-  // down, as by endRun.
-  const [, , [starter], chain] = await Promise.all([
+  orgId: string,
+  tokens: readonly TokenOfAgent[],
+): Promise<readonly (Starter | undefined)[]> {
+  // One round trip. The later query sees what was committed before the locks were had. Locks are taken from the top
+  // down, as by endRuns.
+  const [, , rows] = await Promise.all([
     planTransactionOnce(tx),
-    tx`select from runs where id = any(${ofToken}::uuid[]) order by cardinality(ancestors) for share`,
-    selectStarter(tx, token),
-    tx<ChainLink[]>`
-      select id, policy, expires_at as "expiresAt" from runs where id = any(${ofToken}::uuid[])
-       order by cardinality(ancestors) desc`,
+    tx`
+      select from runs where id in (select unnest(ancestors || id) from runs where token_hash = any(${hashesOf(tokens)}::text::bytea[]))
+       order by cardinality(ancestors), id for share`,
+    selectStarters(tx, orgId, tokens),
   ]);
-  return starter === undefined ? null : { starter, chain };
+  return byPosition(rows, tokens.length);
+}
+
+/** Part of a run, to decide whose it is. */
+export interface RunOwner {
+  readonly id: string;
+  readonly agentId: string;
+  readonly ancestors: readonly string[];
 }
 
 /**
- * Finds the token's agent and run. Null: no such token, or it is not of that agent. A key of a project or an organization
- * may start runs of any of its agents.
+ * Finds the agent and the run of each token, and the runs with these ids. Undefined: no such token, or it is not of that
+ * agent. A key of a project or an organization may start runs of any of its agents.
  */
-export async function findStarter(tx: Tx, token: TokenOfAgent): Promise<Starter | null> {
-  const [, [row]] = await Promise.all([planTransactionOnce(tx), selectStarter(tx, token)]);
-  return row ?? null;
+export async function findStartersAndRuns(
+  tx: Tx,
+  orgId: string,
+  tokens: readonly TokenOfAgent[],
+  ids: readonly string[],
+): Promise<{ readonly starters: readonly (Starter | undefined)[]; readonly runs: ReadonlyMap<string, RunOwner> }> {
+  const [, rows, runs] = await Promise.all([
+    planTransactionOnce(tx),
+    selectStarters(tx, orgId, tokens),
+    tx<RunOwner[]>`
+      select id, agent_id as "agentId", ancestors from runs where org_id = ${orgId} and id = any(${[...ids]}::uuid[])`,
+  ]);
+  return { starters: byPosition(rows, tokens.length), runs: new Map(runs.map((run) => [run.id, run])) };
 }
 
-const selectStarter = (tx: Tx, { tokenHash, orgId, agentId }: TokenOfAgent) => tx<Starter[]>`
-    with run as (
-      select r.org_id, r.agent_id, r.key_id, r.trust_rule_id, r.expires_at, r.id
-        from runs r
-       where r.token_hash = ${tokenHash} and r.ended_at is null and r.expires_at > now()
-         and not exists (select from runs p where p.id = any(r.ancestors) and p.ended_at is not null)
-    ), token as (
-      select org_id, agent_id, null::uuid as project_id, key_id, trust_rule_id, expires_at, id as run_id from run
-      union all
-      select k.org_id, k.agent_id, case when k.scope = 'project' then k.project_id end, k.id, null, k.expires_at, null
-        from api_keys k
-       where k.token_hash = ${tokenHash} and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
-      union all
-      select t.org_id, t.agent_id, null, null, t.id, x.expires_at, null
-        from trust_rule_keys x join trust_rules t on t.id = x.rule_id
-       where x.token_hash = ${tokenHash} and x.expires_at > now() and t.deleted_at is null
-    )
-    select t.org_id as "orgId", t.key_id as "keyId", t.trust_rule_id as "trustRuleId", t.expires_at as "expiresAt",
-           t.run_id as "runId", jsonb_build_object('id', a.id, 'name', a.name, 'projectId', a.project_id,
-                                                   'status', a.status, 'policy', a.policy) as agent
-      from token t
-      join agents a on a.org_id = t.org_id and a.org_id = ${orgId} and a.id = ${agentId}
-       and a.id = coalesce(t.agent_id, a.id) and a.project_id = coalesce(t.project_id, a.project_id)`;
+const hashesOf = (tokens: readonly TokenOfAgent[]): string =>
+  arrayLiteral(tokens, ({ tokenHash }) => `\\x${Buffer.from(tokenHash).toString('hex')}`);
+
+type StarterRow = Omit<Starter, 'chain'> & {
+  readonly position: number;
+  readonly chain: readonly (Omit<ChainLink, 'expiresAt'> & { readonly expiresAt: string })[];
+};
+
+function byPosition(rows: readonly StarterRow[], count: number): readonly (Starter | undefined)[] {
+  const starters = new Array<Starter | undefined>(count).fill(undefined);
+  for (const { position, chain, ...row } of rows)
+    starters[position - 1] = {
+      ...row,
+      chain: chain.map((link) => ({ ...link, expiresAt: new Date(link.expiresAt) })),
+    };
+  return starters;
+}
+
+const selectStarters = (tx: Tx, orgId: string, tokens: readonly TokenOfAgent[]) => tx<StarterRow[]>`
+    select q.position, found.*
+      from unnest(${hashesOf(tokens)}::text::bytea[], ${arrayLiteral(tokens, ({ agentId }) => agentId)}::text::uuid[])
+           with ordinality as q (token_hash, agent_id, position)
+     cross join lateral (
+      with token as (
+        select r.org_id, r.agent_id, null::uuid as project_id, r.key_id, r.trust_rule_id, r.expires_at, r.id as run_id,
+               r.ancestors || r.id as chain
+          from runs r
+         where r.token_hash = q.token_hash and r.end_reason is null and r.expires_at > now()
+           and not exists (select from runs p where p.id = any(r.ancestors) and p.ended_at is not null)
+        union all
+        select k.org_id, k.agent_id, case when k.scope = 'project' then k.project_id end, k.id, null, k.expires_at, null, '{}'
+          from api_keys k
+         where k.token_hash = q.token_hash and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
+        union all
+        select t.org_id, t.agent_id, null, null, t.id, x.expires_at, null, '{}'
+          from trust_rule_keys x join trust_rules t on t.id = x.rule_id
+         where x.token_hash = q.token_hash and x.expires_at > now() and t.deleted_at is null
+      )
+      select t.key_id as "keyId", t.trust_rule_id as "trustRuleId", t.expires_at as "expiresAt", t.run_id as "runId",
+             jsonb_build_object('id', a.id, 'name', a.name, 'projectId', a.project_id, 'status', a.status,
+                                'policy', a.policy) as agent,
+             (select coalesce(jsonb_agg(jsonb_build_object('id', c.id, 'policy', c.policy, 'expiresAt', c.expires_at)
+                                        order by cardinality(c.ancestors) desc), '[]')
+                from runs c where c.id = any(t.chain)) as chain
+        from token t
+        join agents a on a.org_id = t.org_id and a.org_id = ${orgId} and a.id = q.agent_id
+         and a.id = coalesce(t.agent_id, a.id) and a.project_id = coalesce(t.project_id, a.project_id)
+       limit 1) found`;
 
 /** Counts running runs up to `max`. */
 export async function countRunning(tx: Tx, orgId: string, max: number): Promise<number> {
@@ -213,15 +256,19 @@ export async function countRunning(tx: Tx, orgId: string, max: number): Promise<
 }
 
 /** Throws {@link Conflict} when the organization is being deleted. */
-export async function insertRun(tx: Tx, run: NewRun): Promise<void> {
+export async function insertRuns(tx: Tx, orgId: string, runs: readonly NewRun[]): Promise<void> {
+  const rows = runs.map(({ tokenHash, ...run }) => ({ ...run, tokenHash: `\\x${tokenHash.toString('hex')}` }));
   const inserted = await tx`
     insert into runs (id, org_id, agent_id, key_id, trust_rule_id, root_id, ancestors, label, budget_cents, policy, token_hash, key_prefix,
                       created_at, created_by, expires_at)
-    select ${run.id}::uuid, ${run.orgId}::uuid, ${run.agentId}::uuid, ${run.keyId}::uuid, ${run.trustRuleId}::uuid, ${run.rootId}::uuid,
-           ${[...run.ancestors]}::uuid[], ${run.label}, ${run.budgetCents}::bigint,
-           ${run.policy === null ? null : tx.json(run.policy as JSONValue)}::jsonb, ${run.tokenHash}::bytea,
-           ${run.keyPrefix}, ${run.createdAt}::timestamptz, ${run.createdBy}::uuid, ${run.expiresAt}::timestamptz
-      from organizations where id = ${run.orgId} and purge_at is null for key share`;
+    select r.id, o.id, r."agentId", r."keyId", r."trustRuleId", r."rootId", r.ancestors, r.label, r."budgetCents", r.policy,
+           r."tokenHash", r."keyPrefix", r."createdAt", r."createdBy", r."expiresAt"
+      from organizations o
+     cross join jsonb_to_recordset(${tx.json(rows as unknown as JSONValue)}::jsonb) as r (
+           id uuid, "agentId" uuid, "keyId" uuid, "trustRuleId" uuid, "rootId" uuid, ancestors uuid[], label text,
+           "budgetCents" bigint, policy jsonb, "tokenHash" bytea, "keyPrefix" text, "createdAt" timestamptz, "createdBy" uuid,
+           "expiresAt" timestamptz)
+     where o.id = ${orgId} and o.purge_at is null for key share of o`;
   if (inserted.count === 0) throw new Conflict('the organization is being deleted: restore it before you start a run');
 }
 
@@ -258,24 +305,39 @@ export async function listRemainingBudgets(
       from budgets where cents is not null order by 3`;
 }
 
-/** Ends a run and its sub-runs. Returns the ids of those that were running. */
-export async function endRun(tx: Tx, orgId: string, id: string): Promise<readonly string[]> {
-  // Expired runs below an ended one may be left to `claimExpiredRuns`.
+/** A run that was running. */
+interface EndedRun {
+  readonly id: string;
+  readonly ancestors: readonly string[];
+}
+
+/** Ends runs and their sub-runs. Returns those that were running, and the runs with these ids as they are then. */
+export async function endRuns(
+  tx: Tx,
+  orgId: string,
+  ids: readonly string[],
+): Promise<{ readonly ended: readonly EndedRun[]; readonly runs: ReadonlyMap<string, RunRow> }> {
+  // Expired runs below an ended one may be left to `claimExpiredRuns`. `end_reason` and `offset` keep the planner from a scan
+  // of all open runs, which is as cheap as a lookup while few are open.
   const tree = tx`
     with recursive tree (id) as (
-      select id from runs where org_id = ${orgId} and id = ${id} and ended_at is null
-      union all
-      select c.id from tree join runs c on c.ancestors[1] = tree.id and c.ancestors <> '{}' and c.ended_at is null)`;
+      select id from runs where org_id = ${orgId} and id = any(${[...ids]}::uuid[]) and end_reason is null
+      union
+      select c.id from tree cross join lateral (
+        select id from runs where ancestors[1] = tree.id and ancestors <> '{}' and ended_at is null offset 0) c)`;
   // One round trip. The first waits for sub-runs that are being started, which the others would not see. Runs are locked
   // from the top down, so that two ends within a tree do not wait for each other.
-  const [, , rows] = await Promise.all([
-    tx`select from runs where org_id = ${orgId} and id = ${id} for no key update`,
+  const [, , ended, runs] = await Promise.all([
+    tx`
+      select from runs where org_id = ${orgId} and id = any(${[...ids]}::uuid[])
+       order by cardinality(ancestors), id for no key update`,
     tx`${tree} select from runs where id in (select id from tree) order by cardinality(ancestors), id for no key update`,
-    tx<{ id: string }[]>`
+    tx<EndedRun[]>`
       ${tree} update runs set ended_at = now(), end_reason = 'ended'
-       where id in (select id from tree) and ended_at is null and expires_at > now() returning id`,
+       where id in (select id from tree) and end_reason is null and expires_at > now() returning id, ancestors`,
+    loadRuns(tx, orgId, ids),
   ]);
-  return rows.map((row) => row.id);
+  return { ended, runs: new Map(runs.map((run) => [run.id, run])) };
 }
 
 const EXPIRED_PER_TICK = 2_000;

@@ -104,6 +104,14 @@ test('a person that the directory has deactivated does not join', () => {
   expect(decide({ accountId: 'user', defaultRole: 'member', directory: 'inactive' })).toEqual(rejected('deactivated'));
 });
 
+test('one group with a role decides as many do', () => {
+  const groupRoles = [{ group: 'staff', role: 'member' as const }];
+  const sent = (groups: readonly string[] | null) => ({ claims: { ...CLAIMS, groups }, groupRoles });
+  expect(decide(sent(['staff']))).toMatchObject({ kind: 'create', role: 'member' });
+  expect(decide(sent(['other']))).toEqual(rejected('no_mapped_group'));
+  expect(decide(sent(null))).toEqual(rejected('groups_missing'));
+});
+
 test('each rejection has a sentence that says what to do', () => {
   for (const text of Object.values(SSO_REJECTION_ADVICE)) expect(text).toMatch(/(?:Ask|Verify) .+\.$/);
 });

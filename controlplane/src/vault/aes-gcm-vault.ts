@@ -31,6 +31,7 @@ export interface SecretIdentity {
     | 'minted'
     | 'issuer'
     | 'grant'
+    | 'oauth_client'
     | 'rotation'
     | 'check';
   readonly orgId: string;

@@ -13,6 +13,7 @@ export interface EncryptedTable {
     | 'second_factor_secrets'
     | 'minted_credentials'
     | 'oauth_grants'
+    | 'oauth_clients'
     | 'credential_rotations'
     | 'issuer_keys'
     | 'suspended_accounts'
@@ -31,6 +32,7 @@ export const ENCRYPTED_TABLES: readonly EncryptedTable[] = [
   { name: 'sso_connections', purpose: 'sso' },
   { name: 'minted_credentials', purpose: 'minted' },
   { name: 'oauth_grants', purpose: 'grant' },
+  { name: 'oauth_clients', purpose: 'oauth_client' },
   { name: 'credential_rotations', purpose: 'rotation' },
   { name: 'issuer_keys', purpose: 'issuer' },
   // A view of second_factors.

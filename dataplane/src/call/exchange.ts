@@ -1,7 +1,7 @@
 /**
- * One request and its response through the data plane. The stages fill the record; `phase` says how far the call is.
- * Only this file, `relay.ts` and the caller of {@link Exchange.upgradeToWebSocket} write the response, each after a check
- * of {@link Exchange.isFinished}: nothing is written twice, after the end, or after the agent has disconnected.
+ * One request and its response. The stages fill the record; `phase` says how far the call is. Only this file, `relay.ts`
+ * and the caller of {@link Exchange.upgradeToWebSocket} write the response, each after a check of {@link
+ * Exchange.isFinished}: nothing is written twice, after the end, or after the agent has disconnected.
  */
 import { invariant } from '@acg/base/invariant-failures';
 import type { SlotHolder } from '../concurrency/org-slots.js';
@@ -35,10 +35,7 @@ export const Phase = {
   ROUTED: 1,
   /** The limits were consumed while the upstream connection stood: `admission.result` is set. */
   ADMITTED: 2,
-  /**
-   * The request is sent, or no connection could be made (then no limit was consumed): exactly one usage record follows.
-   * The stages and the relay fill `upstreamCall`.
-   */
+  /** The request is sent, or no connection was made (no limit is consumed): `upstreamCall` is set, a record follows. */
   FORWARDED: 3,
   /** The upstream's response head was read: `upstreamCall.status`, `response` and `metering.meter` are set. */
   RESPONDING: 4,
@@ -160,10 +157,9 @@ class AdmissionState implements SlotHolder {
   probeLease = '';
 }
 
-/** The call to the upstream. `operation`, `connection` and `dispatchedAtPerfMs` are set by phase FORWARDED. */
+/** The call to the upstream over `connection`. `operation` to `dispatchedAtPerfMs` are set by phase FORWARDED. */
 class UpstreamCallState {
   operation: UpstreamOperation | null = null;
-  /** The connection that carries the request. */
   connection: UpstreamConnection | null = null;
   /** The standing connection on which nothing was sent yet, from `connect` until the request is sent or rejected. */
   heldConnection: UpstreamConnection | null = null;
@@ -175,6 +171,8 @@ class UpstreamCallState {
   repeatable: { readonly body: Buffer | null } | null = null;
   /** While the request is to be sent again: decides the response where it may not be. */
   onResendRejected: ((rejection: Rejection) => void) | null = null;
+  /** The provider has answered 401, and another minted credential was requested. */
+  hasReplacedCredential = false;
   /** The request was written to an upstream connection. Set in phase FORWARDED. */
   requestSent = false;
   /** The network had taken every byte of the request when the agent disconnected. */

@@ -220,13 +220,13 @@ export class ContextCache {
     this.#isLinkUp = false;
   }
 
-  /** Drops the entries that the invalidation affects, unless they were resolved after it. */
-  invalidate(invalidation: Invalidation): void {
+  /** Drops the entries that the invalidation affects, unless they were resolved after it. Returns their contexts. */
+  invalidate(invalidation: Invalidation): readonly AgentContext[] {
     this.#seenRevision = Math.max(this.#seenRevision, invalidation.revision);
     this.#recent.add(invalidation);
-    for (const entry of this.#index.findAffected(invalidation)) {
-      if (entry.revision < invalidation.revision) this.#entries.delete(entry.cacheKey);
-    }
+    const affected = this.#index.findAffected(invalidation).filter(({ revision }) => revision < invalidation.revision);
+    for (const { cacheKey } of affected) this.#entries.delete(cacheKey);
+    return affected.map(({ context }) => context);
   }
 
   /** Drops everything, because the link cannot replay what changed. `revision` is the control plane's current one. */

@@ -20,6 +20,7 @@ import {
   LayoutStage as WireLayoutStage,
 } from '@acg/proto/messages';
 import type { LayoutStage } from '../limits/counters-interface.js';
+import type { AgentContext } from './agent-context.js';
 import { applyCellShare } from './cell-share.js';
 import type { ContextCache, ContextResolver, Resolution } from './context-cache.js';
 import { decodeResolution } from './decode-resolution.js';
@@ -49,8 +50,8 @@ export interface LinkListener {
   onCounterLayout(stage: LayoutStage): void;
   /** The cache was dropped: revocations may have been missed. */
   onReset(): void;
-  /** Called only for invalidations with `endsSessions`: open streams and WebSockets that they affect must end. */
-  onSessionsEnd(invalidation: Invalidation): void;
+  /** Only with `endsSessions`: open streams and WebSockets must end. `contexts`: those of the cache that it affects. */
+  onSessionsEnd(invalidation: Invalidation, contexts: readonly AgentContext[]): void;
   /** The control plane asks whether calls in flight still use these. Called with each heartbeat. */
   onRetiring(former: readonly FormerCredential[]): void;
   /** The process must stop; `message` says why and what to set. */
@@ -337,8 +338,8 @@ export class ControlPlaneLink implements ContextResolver {
       ...(compromised ? { compromised: decodeFormer(compromised) } : {}),
     };
     if (invalidation.revision >= this.#cache!.seenRevision) this.#seenRevisionMark = event.revisionMark ?? '';
-    this.#cache!.invalidate(invalidation);
-    if (invalidation.endsSessions) this.#listener.onSessionsEnd(invalidation);
+    const contexts = this.#cache!.invalidate(invalidation);
+    if (invalidation.endsSessions) this.#listener.onSessionsEnd(invalidation, contexts);
   }
 
   /** Every event confirms the cache once all missed invalidations were replayed. */

@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest';
 import { decodeContext } from './decode-context.js';
-import { endsSession, type Invalidation, RecentInvalidations } from './invalidation-matching-and-history.js';
+import {
+  endsSession,
+  type Invalidation,
+  listEndedRuns,
+  RecentInvalidations,
+} from './invalidation-matching-and-history.js';
 import { createContextMessage } from './testing/context-message-fixture.js';
 
 const context = decodeContext(createContextMessage());
@@ -74,4 +79,15 @@ test('recent invalidations: a context older than the overwritten ones counts as 
   expect([recent.isOutdated(0, other), recent.isOutdated(1, other)]).toEqual([true, false]);
   recent.clear();
   expect(recent.isOutdated(0, context)).toBe(false);
+});
+
+test.each([
+  ['key', 'run', ['run']],
+  ['key', 'parent', ['run', 'parent']],
+  ['key', 'top', ['run', 'parent', 'top']],
+  ['key', 'key-1', []],
+  ['agent', 'top', []],
+] as const)('the end of the %s %s ends the runs %j of the context', (kind, id, ended) => {
+  const runs = { runIds: ['run', 'parent', 'top'] };
+  expect(listEndedRuns({ revision: 1, kind, id, endsSessions: true }, runs)).toEqual(ended);
 });

@@ -77,6 +77,12 @@ export function endsSession(invalidation: Invalidation, context: AgentContext, u
   return context.upstreams.get(providerSlug)?.accountId === parsePartId(invalidation.id);
 }
 
+/** The runs of the context that the invalidation ends: a run ends with the runs above it. */
+export const listEndedRuns = (
+  invalidation: Invalidation,
+  { runIds }: Pick<AgentContext, 'runIds'>,
+): readonly string[] => (invalidation.kind === 'key' ? runIds.slice(0, runIds.indexOf(invalidation.id) + 1) : []);
+
 /** The owner in `{owner}/{part}`. */
 export const parseOwnerId = (id: string): string => id.slice(0, id.indexOf('/'));
 const parsePartId = (id: string): string => id.slice(id.indexOf('/') + 1);

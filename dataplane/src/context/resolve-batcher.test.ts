@@ -1,7 +1,11 @@
-import { expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { BATCH_MAX, PENDING_QUERIES_MAX, ResolveBatcher, type TokenQuery } from './resolve-batcher.js';
 
 const query = (i: number): TokenQuery => ({ tokenHash: `hash-${i}`, agentRef: '' });
+/** Longer than the pause between two calls that are not full. */
+const PAUSE_MS = 10;
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+afterEach(() => void vi.useRealTimers());
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const found = (revision: number) => ({ context: null, rejection: 'unknown_token', revision }) as const;
 
@@ -27,17 +31,39 @@ test('resolve: sends all tokens of an event-loop tick in one call, and each gets
   expect(await Promise.all(answers)).toEqual([found(0), found(1), found(2)]);
 });
 
-test('resolve: sends more than BATCH_MAX tokens in several calls', async () => {
+test('resolve: sends more than BATCH_MAX tokens in several calls, full ones at once', async () => {
   const { calls, batch } = scene();
-  for (let i = 0; i <= BATCH_MAX; i++) void batch.resolve(query(i), null);
+  for (let i = 0; i <= 2 * BATCH_MAX; i++) void batch.resolve(query(i), null);
   await turn();
-  expect(calls.map(({ queries }) => queries.length)).toEqual([BATCH_MAX, 1]);
+  expect(calls.map(({ queries }) => queries.length)).toEqual([BATCH_MAX, BATCH_MAX]);
+  vi.advanceTimersByTime(PAUSE_MS);
+  await turn();
+  expect(calls.map(({ queries }) => queries.length)).toEqual([BATCH_MAX, BATCH_MAX, 1]);
+});
+
+test('resolve: tokens that come while a call is in flight share the next one', async () => {
+  const { calls, batch } = scene();
+  const answers = [batch.resolve(query(0), null)];
+  await turn();
+  for (let i = 1; i < 4; i++) {
+    answers.push(batch.resolve(query(i), null));
+    await turn();
+  }
+  expect(calls.map(({ queries }) => queries.length)).toEqual([1]);
+  calls[0]!.answer();
+  await answers[0];
+  await turn();
+  expect(calls.map(({ queries }) => queries.length)).toEqual([1, 3]);
+  calls[1]!.answer();
+  expect(await Promise.all(answers)).toEqual([0, 1, 2, 3].map(found));
 });
 
 test('resolve: queues tokens for the next call while four calls are in flight', async () => {
   const { calls, batch } = scene();
   for (let i = 0; i < 10; i++) {
     void batch.resolve(query(i), null);
+    await turn();
+    vi.advanceTimersByTime(PAUSE_MS);
     await turn();
   }
   expect(calls.map(({ queries }) => queries.length)).toEqual([1, 1, 1, 1]);
@@ -52,6 +78,7 @@ test('resolve: a failed call rejects its own tokens only', async () => {
   const first = batch.resolve(query(0), null);
   await turn();
   const second = batch.resolve(query(1), null);
+  vi.advanceTimersByTime(PAUSE_MS);
   await turn();
   calls[0]!.fail(new Error('away'));
   calls[1]!.answer();

@@ -1,9 +1,10 @@
 /**
- * Batches the tokens of one event-loop tick that the cache does not know into one call to the control plane, which
- * makes one database query. A start with an empty cache, or a flood of invented tokens, therefore costs calls per tick,
- * not per token. While {@link CALLS_MAX} calls are in flight, tokens queue in lanes, one for each client. The next call
- * takes one token of each lane in turn, so a client with thousands of tokens delays only itself. A full queue drops the
- * newest token of the longest lane. The size of an answer is bounded; tokens that it omits are sent again first.
+ * Batches the tokens that the cache does not know into calls to the control plane, each of which makes one database
+ * query. The first token starts a call, with all others of its event-loop tick. While calls are in flight, tokens queue in
+ * lanes, one for each client: until a call ends, or until {@link PAUSE_MS} after the last one began, if fewer than
+ * {@link CALLS_MAX} are in flight. Of the database's time for one token, 1.5 of 1.7 ms are spent once for each query. A
+ * call takes one token of each lane in turn, so a client with thousands of tokens delays only itself. A full queue drops
+ * the newest token of the longest lane. The size of an answer is bounded; tokens that it omits are sent again first.
  */
 import { FairQueue } from '@acg/base/fairness/fair-queue';
 import type { Resolution } from './context-cache.js';
@@ -28,6 +29,8 @@ interface PendingQuery {
 export const BATCH_MAX = 256;
 /** The control plane has few database connections for these calls; more calls would only queue there. */
 const CALLS_MAX = 4;
+/** How long a call in flight, which may be slow, delays tokens that fill no further one. */
+const PAUSE_MS = 10;
 /** About four times as many as are in flight at once. */
 export const PENDING_QUERIES_MAX = 4_096;
 
@@ -36,6 +39,8 @@ export class ResolveBatcher {
   readonly #queue = new FairQueue<object | null, PendingQuery>();
   #scheduled = false;
   #calls = 0;
+  /** Runs for {@link PAUSE_MS} after each call began; null: it has fired. */
+  #pause: NodeJS.Timeout | null = null;
 
   constructor(sendBatch: SendBatch) {
     this.#sendBatch = sendBatch;
@@ -52,17 +57,31 @@ export class ResolveBatcher {
   }
 
   #schedule(): void {
-    if (this.#scheduled || this.#queue.size === 0 || this.#calls >= CALLS_MAX) return;
+    if (this.#scheduled || !this.#maySend()) return;
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
-      while (this.#queue.size > 0 && this.#calls < CALLS_MAX) void this.#send(this.#queue.take(BATCH_MAX));
+      while (this.#maySend()) void this.#send(this.#queue.take(BATCH_MAX));
     });
+  }
+
+  #maySend(): boolean {
+    if (this.#calls === 0) return this.#queue.size > 0;
+    return this.#calls < CALLS_MAX && this.#queue.size >= (this.#pause === null ? 1 : BATCH_MAX);
+  }
+
+  #startPause(): void {
+    if (this.#pause !== null) clearTimeout(this.#pause);
+    this.#pause = setTimeout(() => {
+      this.#pause = null;
+      this.#schedule();
+    }, PAUSE_MS).unref();
   }
 
   /** Never rejects. */
   async #send(batch: readonly PendingQuery[]): Promise<void> {
     this.#calls++;
+    this.#startPause();
     try {
       const answers = await this.#sendBatch(batch.map(({ query }) => query));
       if (answers.length === 0) throw new Error('the control plane left a token unanswered');

@@ -151,6 +151,8 @@ export interface Counters {
    * `spendName`.
    */
   updateLedgerSpend(name: string, window: Pick<BudgetWindow, 'name'>, nanos: number, ledgerOnlyNanos: number): void;
+  /** The run has ended: its spend may be forgotten once its last calls have ended. */
+  endRun(runId: string): void;
   /** Reads the current state without consuming; null = the store is unavailable. */
   peek(request: PeekRequest, done: (snapshot: LimitSnapshot | null) => void): void;
   /**

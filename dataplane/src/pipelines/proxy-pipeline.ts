@@ -13,7 +13,7 @@ import type { Breakers } from '../breaker/breakers-interface.js';
 import type { CallMetering } from '../call/call-metering-interface.js';
 import type { CallMetrics } from '../call/call-metrics-interface.js';
 import type { FailureHandler } from '../call/failure-handler.js';
-import { Pipeline } from '../call/pipeline.js';
+import { Pipeline, type RoutedStage } from '../call/pipeline.js';
 import { createResend, type Resend } from '../call/resend.js';
 import type { Settle } from '../call/settle.js';
 import { type AcquireSlot, createAcquireSlotStage } from '../call/stages/acquire-slot.js';
@@ -28,8 +28,9 @@ import { createForwardStage } from '../call/stages/forward.js';
 import { readTags } from '../call/stages/read-tags.js';
 import { createRecheckAccessStage } from '../call/stages/recheck-access.js';
 import { precheckCostBoundStage } from '../call/stages/reject-unbounded-cost.js';
+import { RejectedCredentials } from '../call/stages/rejected-credentials.js';
 import { parseRequestTarget, route } from '../call/stages/route.js';
-import { createCredentialRejectionReporter, createWaitForCredentialStage } from '../call/stages/wait-for-credential.js';
+import { createWaitForCredentialStage } from '../call/stages/wait-for-credential.js';
 import { createBufferedBodyShare } from '../concurrency/buffered-body-memory.js';
 import type { Counters } from '../limits/counters-interface.js';
 import { GatewayUrlResolver } from '../response/gateway-url.js';
@@ -122,22 +123,29 @@ export function createProxyPipeline(deps: ProxyPipelineDeps): Pipeline {
         createDialStage(deps, advance),
         createRecheckAccessStage(contexts, advance),
         createAdmitStage(counters, metering, dialLimiter, advance),
-        createForwardStage(metering, counters, createRelayDeps(deps, createResend(connectAgain), gatewayUrl), failures),
+        createSendStage(deps, createResend(connectAgain), gatewayUrl),
       ],
     }),
     failures.onInternalError,
   );
 }
 
+function createSendStage(deps: ProxyPipelineDeps, resend: Resend, gatewayUrl: GatewayUrlResolver): RoutedStage {
+  const { contexts, counters, metering, failures } = deps;
+  const rejectedCredentials = new RejectedCredentials(contexts, resend, failures);
+  const relayDeps = createRelayDeps(deps, resend, rejectedCredentials, gatewayUrl);
+  return createForwardStage(metering, counters, relayDeps, failures, rejectedCredentials);
+}
+
 function createRelayDeps(
-  { contexts, breakers, metering, metrics, settle, failures, gcPacer }: ProxyPipelineDeps,
+  { breakers, metering, metrics, settle, failures, gcPacer }: ProxyPipelineDeps,
   resend: Resend,
+  rejectedCredentials: RejectedCredentials,
   gatewayUrl: GatewayUrlResolver,
 ): RelayDeps {
-  const reportRejectedCredential = createCredentialRejectionReporter(contexts);
   return {
     planResponse: (exchange, status, rawHeaders) => {
-      if (status === 401) reportRejectedCredential(exchange);
+      if (status === 401) rejectedCredentials.report(exchange);
       breakers.onUpstreamAnswered(exchange.routed.upstream);
       const plan = planResponse(exchange, status, rawHeaders, metering, gatewayUrl);
       if (exchange.response.streamed) metrics.onStreamOpened();

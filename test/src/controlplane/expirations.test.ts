@@ -255,6 +255,8 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'minted_credentials.lease_until': 'connections.test.ts: a control plane that dies during a strict refresh',
   'oauth_connects.expires_at':
     'connections.test.ts: an answer to a connection under way that has expired connects nothing',
+  'oauth_clients.secret_expires_at':
+    'mcp-discovery.test.ts: a client whose secret is about to expire is registered again',
   'trust_rule_used_tokens.expires_at': 'trust-rules.test.ts: expired keys and ids of tokens are pruned',
   'billing_accounts.leased_until': 'reconciliation.test.ts: a check whose lease has ended changes nothing',
   'sso_logins.expires_at': 'single-sign-on.test.ts: attack: a callback counts once',

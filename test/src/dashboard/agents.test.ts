@@ -128,6 +128,20 @@ test('saves limits and shows the API error at its field', async () => {
   expect([agent.budgetCentsMonthly, agent.rpmLimit]).toEqual([750, 5]);
 });
 
+test('a hard budget that was in audit mode is hard again', async () => {
+  const { visitor, call, ids } = await ownerWithAgents(['Support bot']);
+  const path = `/v1/agents/${ids[0]}`;
+  await call('PATCH', path, { budgetMode: 'hard' });
+  await visitor.goto(`/agents/${ids[0]}?tab=limits`);
+  const mode = visitor.page.getByRole('region', { name: 'Audit mode' }).getByLabel('Monthly budget');
+  for (const value of ['audit', 'hard']) {
+    await mode.selectOption(value);
+    await expect.poll(async () => (await call('GET', path)).body.agent.budgets[0].mode).toBe(value);
+    await expect.poll(() => mode.inputValue()).toBe(value);
+  }
+  expect((await call('GET', path)).body.agent.budgetMode).toBe('hard');
+});
+
 test('shows each agent its own limits after going back over several pages', async () => {
   const { visitor, call, ids } = await ownerWithAgents(['Support bot', 'Crawler']);
   const { page } = visitor;

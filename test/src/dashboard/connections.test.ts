@@ -244,3 +244,60 @@ test('acg accounts connect and acg credentials connect name the page and wait fo
     acg.removeHome();
   }
 });
+
+test('an MCP server is connected by discovery: the command adds the account, and its page connects it', async () => {
+  const { visitor, call, session } = await scene();
+  const { page } = visitor;
+  server.routes.set('/mcp', ({ headers }, _body, response) => {
+    const isKnown = server.accessTokens.has((headers.authorization ?? '').slice(7));
+    if (!isKnown) return void response.writeHead(401, { 'www-authenticate': 'Bearer scope="read write"' }).end();
+    const tools = [{ name: 'read_issue', description: 'Reads an issue', inputSchema: { type: 'object' } }];
+    response
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ jsonrpc: '2.0', id: 1, result: { tools } }));
+  });
+  server.serve('/.well-known/oauth-protected-resource/mcp', {
+    resource: `${server.origin}/mcp`,
+    authorization_servers: [server.origin],
+  });
+  server.serve('/.well-known/oauth-authorization-server', server.metadata);
+  const definition = {
+    credentials: {
+      kind: 'api_key',
+      fields: [],
+      methods: [
+        {
+          name: 'connect',
+          label: 'Connect with OAuth',
+          kind: 'oauth2_authorization_code',
+          fields: [],
+          token: { discover: '/mcp' },
+          inject: [{ header: 'authorization', value: 'Bearer {accessToken}' }],
+        },
+      ],
+    },
+    origins: { default: server.origin },
+    inject: [],
+    usage: { format: 'mcp' },
+  };
+  expect((await call('POST', '/v1/custom-providers', { slug: 'tools', displayName: 'Tools', definition })).status).toBe(
+    201,
+  );
+  const acg = new AcgCommand({ ACG_URL: visitor.url, ACG_TOKEN: session });
+  try {
+    await acg.runOk(['accounts', 'add', 'tools', '--agent', 'support-bot', '--field', 'method=connect']);
+    const { accounts } = (await call('GET', '/v1/providers/accounts')).body;
+    const { id } = accounts.find(({ providerSlug }: { providerSlug: string }) => providerSlug === 'tools');
+    await visitor.goto(`/providers/accounts/${id}`);
+    await page.getByText('The gateway registers its own OAuth app with this server.').waitFor();
+    await visitor.checkPage('providers-account-mcp-not-connected');
+    await page.getByRole('button', { name: 'Connect', exact: true }).click();
+    await page.getByRole('link', { name: 'Allow', exact: true }).click();
+    await page.getByRole('heading', { name: 'Connected' }).waitFor();
+    expect(server.registrations.at(-1)).toMatchObject({ redirect_uris: [expect.stringContaining('/tools/callback')] });
+    const tools = await acg.runOk(['accounts', 'tools', id]);
+    expect(tools.stdout).toContain('read_issue');
+  } finally {
+    acg.removeHome();
+  }
+});

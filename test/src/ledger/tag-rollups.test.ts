@@ -1,5 +1,5 @@
 /** Usage by tag and day: booked once, bounded per key and day, exact for values with a budget. */
-import { boundTagValues, TAG_KEYS_MAX, TAG_VALUES_MAX } from '@acg/controlplane/ledger/tag-rollups';
+import { boundTagValues, newTagSums, TAG_KEYS_MAX, TAG_VALUES_MAX } from '@acg/controlplane/ledger/tag-rollups';
 import type { IUsageRecord } from '@acg/proto/messages';
 import { expect, test } from 'vitest';
 import { useTestDatabase } from '../fixtures/test-database.js';
@@ -72,10 +72,10 @@ test.each([TAG_KEYS_MAX - 1, TAG_KEYS_MAX])(
       insert into usage_tag_values (org_id, day, key, value)
       select ${orgId}, ${DAY}, 'k' || k, 'v' || v
         from generate_series(1, ${fullKeys}::int) k, generate_series(1, ${TAG_VALUES_MAX}::int) v`;
-    const zero = { requests: 1, errors: 0, tokensIn: 0, tokensOut: 0, costNanos: 0, durationMs: 0 };
-    const cells = Array.from({ length: 4_000 }, (_, i) => {
+    const usage = Array.from({ length: 4_000 }, (_, i) => {
       const key = i % 2 === 0 ? 'k1' : 'user';
-      return { orgId, agentId, projectId: '', key, day: DAY, value: `random-${i}`, ...zero };
+      const byAgent = new Map([[agentId, { agentId, projectId: '', ...newTagSums() }]]);
+      return { orgId, key, day: DAY, value: `random-${i}`, byAgent };
     });
     const pages = await db().sql.begin(async (tx) => {
       const countPages = async () => {
@@ -85,12 +85,12 @@ test.each([TAG_KEYS_MAX - 1, TAG_KEYS_MAX])(
         return row!.pages;
       };
       const before = await countPages();
-      const bounded = await boundTagValues(tx, cells);
+      const bounded = await boundTagValues(tx, usage);
       const own = bounded.filter(({ value }) => value !== 'other');
       expect(own).toHaveLength(fullKeys < TAG_KEYS_MAX ? TAG_VALUES_MAX : 0);
       return (await countPages()) - before;
     });
     expect(pages).toBeGreaterThan(0);
-    expect(pages).toBeLessThan(20 * cells.length);
+    expect(pages).toBeLessThan(20 * usage.length);
   },
 );

@@ -38,3 +38,26 @@ test('memory is bounded: calls of new runs with several rows leave no expired sp
   }
   expect(trackedMax).toBeLessThan(100);
 });
+
+test('memory is bounded: runs that ended long before their time leave no spend behind', async () => {
+  let us = nowUs;
+  const counters = new MemoryCounters(() => us);
+  let trackedMax = 0;
+  for (let i = 0; i < 500; i++) {
+    us += 1_000_000;
+    const id = `early-${i}`;
+    const run = createTestBudget({
+      id,
+      scope: 'run',
+      scopeId: id,
+      window: 'total',
+      limitNanos: 100,
+      keptUntilSec: 4e9,
+    });
+    const limits = createTestLimits({ budgets: [run] });
+    await admit(counters, { limits, providerSlug: 'openai', reservationNanos: 0 });
+    counters.endRun(id);
+    trackedMax = Math.max(trackedMax, counters.trackedCount);
+  }
+  expect(trackedMax).toBeLessThan(200);
+});

@@ -17,7 +17,7 @@ const received: IncomingMessage[] = [];
 const provider = createServer((request, response) => {
   received.push(request);
   const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? '';
-  const isValid = endpoint.issued.includes(token) && !withdrawn.has(token);
+  const isValid = endpoint.issued.includes(token) && !withdrawn.has(token) && request.url !== '/forbidden';
   response.writeHead(isValid ? 200 : 401, { 'content-type': 'application/json' }).end('{"ok":true}');
 });
 const endpoint = new TokenEndpoint();
@@ -36,8 +36,14 @@ beforeAll(async () => {
   dataPlane = (await stack.addDataPlane()).url;
   tenant = await stack.signUpTenant();
   sql = postgres(stack.database.url.reveal(), { max: 1 });
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  slow = await createMintedAccount({ url: `http://127.0.0.1:${(silent.address() as AddressInfo).port}/token` });
+  // Its 10 seconds pass during the other tests.
+  expect((await slow.call()).status).toBe(503);
 });
 afterAll(async () => {
+  silent.closeAllConnections();
+  silent.close();
   await sql?.end();
   provider.closeAllConnections();
   provider.close();
@@ -96,14 +102,29 @@ async function createMintedAccount(token: object = {}, credentials: object = {},
   const given = { method: 'oauth', clientId: CLIENT_ID, clientSecret: SECRET, ...credentials };
   const accountId = await tenant.createAccount(agent.id, slug, given as Record<string, string>);
   const gatewayToken = await tenant.createToken(agent.id);
-  const call = () =>
-    fetch(`${dataPlane}/v1/proxy/${slug}/me`, { headers: { authorization: `Bearer ${gatewayToken}` } });
+  const call = (path = 'me', init: RequestInit = {}) =>
+    fetch(`${dataPlane}/v1/proxy/${slug}/${path}`, { ...init, headers: { authorization: `Bearer ${gatewayToken}` } });
   return { slug, agentId: agent.id, accountId, call };
 }
 
+/** What the account's page shows. */
+async function mintedOf(accountId: string) {
+  const { body } = await tenant.call('GET', `/v1/providers/accounts/${accountId}`);
+  return body.account.minted;
+}
+
+async function eventsOf(accountId: string) {
+  const { body } = await tenant.call('GET', '/v1/events?event=credential.refresh_failed&limit=100');
+  return body.events.filter(({ data }: { data: { accountId: string } }) => data.accountId === accountId);
+}
+
+/** An endpoint that accepts requests and never answers, and one at which nothing listens. */
+const silent = createServer(() => {});
+let slow: Awaited<ReturnType<typeof createMintedAccount>>;
+
 test('the first call waits for its credential, and further calls share it', async () => {
   const { call } = await createMintedAccount({}, { scope: 'read write' });
-  const answers = await Promise.all(Array.from({ length: 20 }, call));
+  const answers = await Promise.all(Array.from({ length: 20 }, () => call()));
   expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
   expect(endpoint.requests).toHaveLength(1);
   expect(endpoint.requests[0]!.parameters.get('scope')).toBe('read write');
@@ -186,17 +207,35 @@ test.each([
   ],
   ['a server error', { status: 503, body: '', headers: { 'retry-after': '120' } }, 'server_error'],
   ['a rate limit', { status: 429, body: '{}' }, 'rate_limited'],
-])('%s: 503 with Retry-After, an event that names the cause, and one attempt', async (_name, answer, reason) => {
+])('%s: 503 with Retry-After, state and event that name the cause, and one attempt', async (_name, answer, reason) => {
   const { call, accountId } = await createMintedAccount({}, { scope: 'read write' });
   endpoint.respond = () => answer;
-  const answers = await Promise.all(Array.from({ length: 10 }, call));
+  const answers = await Promise.all(Array.from({ length: 10 }, () => call()));
   for (let i = 0; i < 10; i++) answers.push(await call());
   expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(503));
   expect(Number(answers.at(-1)!.headers.get('retry-after'))).toBeGreaterThan(0);
   expect(endpoint.requests).toHaveLength(1);
-  const { body } = await tenant.call('GET', '/v1/events?event=credential.refresh_failed&limit=1');
-  expect(body.events[0].data).toMatchObject({ accountId, reason });
-  expect(JSON.stringify(body)).not.toContain(SECRET);
+  await expectFailure(accountId, reason);
+});
+
+/** State, text and event of an account whose exchanges fail. */
+async function expectFailure(accountId: string, reason: string): Promise<void> {
+  const minted = await mintedOf(accountId);
+  expect(minted).toMatchObject({ state: 'failing', expiresAt: null, failure: { reason } });
+  expect(minted.failure.cause.length).toBeGreaterThan(20);
+  expect(minted.failure.remedy.length).toBeGreaterThan(5);
+  expect(Date.parse(minted.failure.nextAttemptAt)).toBeGreaterThan(Date.parse(minted.failure.at));
+  const events = await eventsOf(accountId);
+  expect(events.map(({ data }: { data: object }) => data)).toMatchObject([{ accountId, reason }]);
+  expect(JSON.stringify([minted, events])).not.toContain(SECRET);
+}
+
+test('an endpoint at which nothing listens: the same', async () => {
+  const { call, accountId } = await createMintedAccount({ url: 'http://127.0.0.1:1/token' });
+  expect((await Promise.all(Array.from({ length: 10 }, () => call()))).map(({ status }) => status)).toEqual(
+    Array(10).fill(503),
+  );
+  await expectFailure(accountId, 'unreachable');
 });
 
 test('a year counts as a day', async () => {
@@ -221,13 +260,28 @@ test('a silent endpoint: the call gets 503 after 3 seconds, and its agent can be
   expect(endpoint.requests).toHaveLength(1);
 });
 
-test('a token that the provider withdraws is exchanged once, and the next calls pass', async () => {
+test('a token that the provider withdraws early is exchanged once, and no call fails', async () => {
   const { call } = await createMintedAccount();
   expect((await call()).status).toBe(200);
   withdrawn.add(endpoint.issued.at(-1)!);
-  expect((await call()).status).toBe(401);
-  await waitUntil('the token is exchanged', async () => (await call()).status === 200);
+  const answers = await Promise.all([...Array(20)].map(() => call('me', { method: 'POST', body: '{}' })));
+  expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
   expect(endpoint.requests).toHaveLength(2);
+});
+
+test('an agent that provokes 401s causes one exchange and one repetition', async () => {
+  const { call } = await createMintedAccount();
+  expect((await call()).status).toBe(200);
+  const before = received.length;
+  for (let i = 0; i < 20; i++) expect((await call('forbidden')).status).toBe(401);
+  expect([endpoint.requests.length, received.length - before]).toEqual([2, 21]);
+  expect((await call()).status).toBe(200);
+});
+
+test('an endpoint that does not answer within 10 seconds: state, text and event, and one request at a time', async () => {
+  expect((await slow.call()).status).toBe(503);
+  await waitUntil('the exchange has failed', async () => (await mintedOf(slow.accountId)).state === 'failing');
+  await expectFailure(slow.accountId, 'timeout');
 });
 
 test('after a rotation the former client gives no more credentials', async () => {

@@ -316,6 +316,28 @@ test('a control plane that dies during a strict refresh: no other one repeats it
   expect(endpoint.requests.length).toBeGreaterThan(before);
 });
 
+test('a database that cannot store a new refresh token at once: it is stored later, and nothing is exchanged twice', async () => {
+  const { sql } = plane.database;
+  const { id } = await createAccount({ rotation: 'strict' });
+  await connect(id);
+  const { generation } = await stateOf(id);
+  await sql.unsafe(`
+    create sequence refused_writes;
+    create function refuse_write() returns trigger language plpgsql as $$ begin
+      perform nextval('refused_writes'); raise exception 'away'; end $$;
+    create trigger refuse_write before update on oauth_grants for each row execute function refuse_write();`);
+  const [refreshToken] = [...refreshTokens.keys()].slice(-1);
+  await makeDue(id);
+  await waitUntil('a write was refused', async () => {
+    const [row] = await sql`select is_called from refused_writes`;
+    return row!.is_called;
+  });
+  await sql.unsafe('drop function refuse_write cascade; drop sequence refused_writes');
+  await waitUntil('it is stored', async () => (await stateOf(id)).generation > generation);
+  const uses = endpoint.requests.filter(({ parameters }) => parameters.get('refresh_token') === refreshToken);
+  expect([uses.length, (await stateOf(id)).failure]).toEqual([1, null]);
+});
+
 test('a revoked grant: an event, no further attempt, 403 for calls until a person connects again', async () => {
   const { id, upstream } = await createAccount();
   await connect(id);

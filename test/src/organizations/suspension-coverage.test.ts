@@ -30,6 +30,7 @@ const EXEMPT_TABLES: Readonly<Record<string, string>> = {
   events: 'facts; webhooks and mails that would carry them are suspended',
   idempotency_keys: 'answers to a caller, who is authenticated again',
   oauth_connects: 'ends within ten minutes, in the browser of a member',
+  oauth_clients: 'grants nothing without a grant, which goes with its account',
   oauth_grants: 'goes with its account or shared credential',
   credential_rotations: 'goes with its account or shared credential',
   issuer_keys: 'sign tokens for accounts only, which are suspended',
@@ -59,6 +60,7 @@ const EXEMPT_TABLES: Readonly<Record<string, string>> = {
   usage_tags: LEDGER_REASON,
   usage_tags_daily: LEDGER_REASON,
   usage_tags_late: LEDGER_REASON,
+  usage_tags_open: LEDGER_REASON,
   webhook_deliveries: 'go with their endpoint',
   webhook_previous_secrets: 'goes with its endpoint',
 };

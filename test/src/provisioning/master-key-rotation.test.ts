@@ -119,6 +119,7 @@ test('rotation: every secret is re-encrypted during concurrent credential rotati
     'sso_connections',
     'minted_credentials',
     'oauth_grants',
+    'oauth_clients',
     'credential_rotations',
     'issuer_keys',
     'second_factor_secrets',
@@ -188,7 +189,7 @@ test('command: re-encrypts, names the keys that are no longer needed, and reject
       out:
         're-encrypted with key new: 1 of provider_accounts, 0 of credentials, 0 of webhook_endpoints, ' +
         '0 of billing_accounts, 0 of webhook_previous_secrets, 0 of sso_connections, 0 of minted_credentials, ' +
-        '0 of oauth_grants, 0 of credential_rotations, 0 of issuer_keys, 0 of second_factor_secrets, 0 of suspended_accounts, ' +
+        '0 of oauth_grants, 0 of oauth_clients, 0 of credential_rotations, 0 of issuer_keys, 0 of second_factor_secrets, 0 of suspended_accounts, ' +
         '0 of suspended_credentials, 0 of suspended_webhooks, 0 of suspended_sso\nMASTER_KEYS no longer needs: test\n',
       err: '',
     });

@@ -151,4 +151,39 @@ test('reports by tag are the same before and after days are rolled up, and with 
   expect(await unequalDays()).toBe(0);
   expect(await sql`select from usage_tags_late where org_id = ${admin.orgId}`).toHaveLength(0);
   await expectReportsRight();
+
+  // Only the open days are left there, and reports read them from it.
+  const openDays = await sql<{ day: string }[]>`
+    select distinct day::text from usage_tags_open where org_id = ${admin.orgId} and day < (now() at time zone 'UTC')::date - 1`;
+  expect(openDays).toHaveLength(0);
+  const today = sql`org_id = ${admin.orgId} and day = (now() at time zone 'UTC')::date`;
+  const { count } = await sql`delete from usage_tags where ${today} and agent_id <> ${agents[0]!.agentId}`;
+  expect(count).toBeGreaterThan(0);
+  const totalOfToday = booked.filter(({ day }) => day === new Date().toISOString().slice(0, 10));
+  const { totals } = (await admin.call('GET', '/v1/usage/breakdown?by=tag:customer&period=7d')).body;
+  expect(totalOfToday.length).toBeGreaterThan(0);
+  expect(totals.costCents).toBe(booked.reduce((sum, { cents }) => sum + cents, 0));
+});
+
+test('days before the mark of an upgrade are read by agent: control planes of the release before booked only these', async () => {
+  const admin = await plane().createMember('admin');
+  const { sql } = plane().database;
+  const { report } = createIngest(sql);
+  const call = (value: string) =>
+    usageRecord({ orgId: admin.orgId, tags: `customer=${value}`, day: new Date().toISOString().slice(0, 10) });
+  await report({ dataPlaneId: 'dp', records: [call('a'), call('b')] });
+  await sql`delete from usage_tags_open where org_id = ${admin.orgId} and value = 'b'`; // as if booked by the old release
+  const values = async () =>
+    (await admin.call('GET', '/v1/usage/breakdown?by=tag:customer&period=24h')).body.rows
+      .map(({ value }: { value: string }) => value)
+      .sort();
+  expect(await values()).toEqual(['a']);
+  const [before] = await sql<{ since: string }[]>`
+    update usage_tags_progress set open_since = (now() at time zone 'UTC')::date + 2
+      from (select open_since::text as since from usage_tags_progress) old returning old.since`;
+  try {
+    expect(await values()).toEqual(['a', 'b']);
+  } finally {
+    await sql`update usage_tags_progress set open_since = ${before!.since}::text::date`;
+  }
 });

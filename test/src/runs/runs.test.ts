@@ -267,6 +267,42 @@ test('agents: text that cannot be stored and large policies are 400', async () =
   });
 });
 
+test('requests at once share transactions, and each gets its own answer', async () => {
+  const { asAgent, token, admin } = await setUp();
+  const stranger = await setUp();
+  const top: StartedRun = (await asAgent(token, 'POST', '', { budgetCents: 300, expiresIn: 600 })).body;
+  const kinds = [
+    { of: token, expiresIn: 300, expected: 201, parentId: null },
+    { of: top.secretKey, expiresIn: 300, expected: 201, parentId: top.run.id },
+    { of: top.secretKey, expiresIn: 1_200, expected: 400 },
+    { of: `${token}x`, expiresIn: 300, expected: 401 },
+  ];
+  const sent = Array.from({ length: 40 }, async (_, i) => {
+    const { of, expiresIn, expected, ...fields } = kinds[i % kinds.length]!;
+    const input = { budgetCents: i + 1, label: `n ${i}` };
+    const { status, body } = await asAgent(of, 'POST', '', { ...input, expiresIn });
+    expect(status).toBe(expected);
+    if (status === 201) expect(body.run).toMatchObject({ ...input, ...fields, state: 'running' });
+    return status === 201 ? [body as StartedRun] : [];
+  });
+  const started = (await Promise.all(sent)).flat();
+  expect(new Set(started.map(({ secretKey }) => secretKey)).size).toBe(20);
+
+  const ends = await Promise.all([
+    ...started.map(({ run, secretKey }) => asAgent(secretKey, 'DELETE', run.id)),
+    asAgent(started[0]!.secretKey, 'DELETE', started[1]!.run.id),
+    stranger.asAgent(stranger.token, 'DELETE', started[0]!.run.id),
+  ]);
+  expect(ends.splice(started.length).map(({ status }) => status)).toEqual([404, 404]);
+  expect(ends.map(({ status, body }) => [status, body.run.id, body.run.state])).toEqual(
+    started.map(({ run }) => [200, run.id, 'ended']),
+  );
+  const entries: { action: string }[] = (await admin.call('GET', '/v1/audit?limit=100')).body.entries;
+  expect(entries.filter(({ action }) => action === 'run.start')).toHaveLength(11);
+  const events = (await admin.call('GET', '/v1/events?event=run.ended&limit=100')).body.events;
+  expect(events).toHaveLength(10);
+});
+
 test('a paused agent starts no run', async () => {
   const { admin, start, asAgent, token, agentId } = await setUp();
   await admin.call('PATCH', `/v1/agents/${agentId}/status`, { status: 'paused' });

@@ -20,7 +20,7 @@ export const MODEL_VENDOR_CREDENTIALS = {
 const WORDS = ['Hel', 'lo.'];
 export const SAID = WORDS.join('');
 
-const geminiAnswer = (text: string, last: boolean): object => ({
+export const geminiAnswer = (text: string, last: boolean): object => ({
   candidates: [{ content: { role: 'model', parts: [{ text }] }, index: 0, ...(last ? { finishReason: 'STOP' } : {}) }],
   usageMetadata: { promptTokenCount: 9, candidatesTokenCount: 3, totalTokenCount: 12 },
   modelVersion: 'gemini-3.5-flash',

@@ -19,8 +19,10 @@ export class TokenEndpoint {
   /** Every issued token, oldest first. */
   readonly issued: string[] = [];
   lifetimeS = 3_600;
-  /** Replaces the ordinary answer. */
-  respond: ((request: TokenRequest, response: ServerResponse) => Answer | Promise<Answer>) | null = null;
+  /** Replaces the ordinary answer, unless it returns undefined. */
+  respond:
+    | ((request: TokenRequest, response: ServerResponse) => Answer | undefined | Promise<Answer | undefined>)
+    | null = null;
   /** By client id. */
   readonly secrets = new Map<string, string>();
   readonly publicKeys = new Map<string, KeyObject>();
@@ -54,8 +56,9 @@ export class TokenEndpoint {
     const { authorization = null } = request.headers;
     const received = { parameters: new URLSearchParams(text), authorization };
     this.requests.push(received);
-    const answer = this.respond === null ? this.#grant(received, request) : await this.respond(received, response);
-    if (answer === null) return;
+    const replacement = this.respond === null ? undefined : await this.respond(received, response);
+    if (replacement === null) return;
+    const answer = replacement ?? this.#grant(received, request);
     const body = typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body);
     response.writeHead(answer.status ?? 200, { 'content-type': 'application/json', ...answer.headers }).end(body);
   }

@@ -23,6 +23,11 @@ export class VendorStandIn extends StandInProvider {
     this.#api = api;
   }
 
+  /** The same API with other credentials, or other calls. */
+  variant(changes: Partial<VendorApi>): VendorStandIn {
+    return new VendorStandIn({ ...this.#api, ...changes });
+  }
+
   protected override respond(request: ReceivedRequest): StandInResponse {
     const everything = `${request.target} ${request.rawHeaders.join(' ')} ${request.body.toString('latin1')}`;
     if (/acg_[0-9a-f]/.test(everything)) return jsonResponse(400, { message: 'a gateway token arrived' });

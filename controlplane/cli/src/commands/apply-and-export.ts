@@ -144,23 +144,16 @@ const summarizeChange = (change: Change) => ({
 });
 
 async function readDocument(run: Invocation, file: string): Promise<unknown> {
-  const source = file === '-' ? await readStdin(run.terminal, DOCUMENT_BYTES_MAX) : readTextFile(file);
+  const source = file === '-' ? await readStdin(run.terminal, DOCUMENT_BYTES_MAX) : readFileSync(file, 'utf8');
   const { parseDocument } = await import('yaml');
   const parsed = parseDocument(source, { prettyErrors: true }); // JSON is a subset of YAML
   const problem = parsed.errors[0];
-  if (problem !== undefined) throw usage(`${file}: ${problem.message}`);
+  const name = file === '-' ? 'standard input' : file;
+  if (problem !== undefined) throw usage(`${name}: ${problem.message}`);
   try {
     return parsed.toJS({ maxAliasCount: ALIASES_MAX });
   } catch (error) {
-    throw usage(`${file}: ${(error as Error).message}`);
-  }
-}
-
-function readTextFile(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new CliError(EXIT_CODES.usage, `${file}: ${(error as Error).message}`);
+    throw usage(`${name}: ${(error as Error).message}`);
   }
 }
 

@@ -16,7 +16,7 @@ const TIMEOUT_MS = 1_500;
 
 export function registerCompletionCommand(command: Command, { begin }: ProgramInterface): void {
   command
-    .addArgument(new Argument('<shell>', 'which').choices(SHELLS))
+    .addArgument(new Argument('<shell>', 'name of the shell').choices(SHELLS))
     .option('--install', 'write the script where the shell loads it from')
     .action((shell: Shell, { install }: { readonly install?: true }) => {
       const run = begin();

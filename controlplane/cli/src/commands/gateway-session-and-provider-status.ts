@@ -65,7 +65,15 @@ function printStatus(run: Invocation, status: Status, loggedIn: boolean): void {
     gateway: `${status.url} ${status.version ?? 'does not answer'}`,
     session: session === null ? (loggedIn ? 'ended or refused' : 'not logged in') : formatIdentity(session),
     proxy: gateway === null ? 'not reachable' : `${gateway.url} answers in ${gateway.latencyMs} ms`,
-    providers: status.providers.map(({ slug, status: health }) => `${slug} ${health}`).join(' · ') || null,
+    providers: summarizeProviders(status.providers),
   });
   for (const problem of status.problems) run.printNote(`acg: ${problem}`);
+}
+
+/** Names only providers that do not work: the gateway has some 60 built-in ones. */
+function summarizeProviders(providers: Status['providers']): string | null {
+  if (providers.length === 0) return null;
+  const failing = providers.filter(({ status }) => status !== 'operational');
+  const working = `${providers.length - failing.length} of ${providers.length} operational`;
+  return [working, ...failing.map(({ slug, status }) => `${slug} ${status}`)].join(' · ');
 }

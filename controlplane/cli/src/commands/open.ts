@@ -5,7 +5,7 @@ import type { ProgramInterface } from '../invocation/program-interface-for-comma
 import { escapeControlCharacters } from '../terminal/escape-control-characters.js';
 
 export function registerOpenCommand(command: Command, { begin }: ProgramInterface): void {
-  command.argument('[agent]', 'its page').action(async (agent: string | undefined) => {
+  command.argument('[agent]', 'opens the page of this agent').action(async (agent: string | undefined) => {
     const run = begin();
     const { publicUrl } = await run.createPublicClient().get('/v1/config');
     const base = publicUrl.replace(/\/+$/, '');

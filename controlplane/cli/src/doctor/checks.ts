@@ -8,7 +8,7 @@ import { AGENT_PORT_HEADER, agentPortError } from '../invocation/api-client-with
 import { fetchSelf, probeGateway, resolveGatewayUrl } from '../invocation/data-plane-client.js';
 import type { Invocation } from '../invocation/invocation.js';
 import { listSecretVariables } from '../run/provider-variables.js';
-import { toCliError } from '../terminal/cli-error.js';
+import { toCliError, usage } from '../terminal/cli-error.js';
 
 export interface CheckResult {
   readonly name: string;
@@ -38,6 +38,9 @@ const skippedCheck = (name: string, reason: string): CheckResult => ({
   fix: null,
 });
 
+/** OpenSSL's codes for a peer that answers TLS with something else. */
+const SPEAKS_NO_TLS = /^ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)$/;
+
 export async function* checkControlPlane(run: Invocation): AsyncGenerator<CheckResult> {
   const { url, token } = run.settings;
   yield await runCheck('name', 'is the address right? --url, ACG_URL', async () => {
@@ -50,6 +53,8 @@ export async function* checkControlPlane(run: Invocation): AsyncGenerator<CheckR
     const address = `${url}/readyz`;
     const options = { redirect: 'error', signal: AbortSignal.timeout(15_000) } as const;
     const response = await fetch(address, options).catch((cause: Error) => {
+      if (SPEAKS_NO_TLS.test(String((cause.cause as NodeJS.ErrnoException | undefined)?.code)))
+        throw usage(`${address} does not speak TLS`, `--url ${url.replace('https:', 'http:')}`);
       throw new UnreachableError(address, 'no answer', { cause });
     });
     if (response.headers.has(AGENT_PORT_HEADER)) throw agentPortError(url);

@@ -26,7 +26,7 @@ export interface UsageScopeOptions {
 
 export const addUsageScopeOptions = (command: Command): Command =>
   command
-    .option('--agent <agent>', 'only this one')
+    .option('--agent <agent>', 'only calls of this agent')
     .addOption(new Option('--period <period>', '24h, if left out').choices(PERIODS))
     .option('--start <day>', 'first day, YYYY-MM-DD, UTC')
     .option('--end <day>', 'last day');

@@ -61,12 +61,30 @@ const EXIT_CODE_BY_STATUS: Readonly<Record<number, number>> = {
 /** Addresses that the gateway does not call by itself; see `base/src/egress`. */
 const REFUSED_ADDRESS = /the port \d+ is not allowed|is not a public (?:address|name)/;
 
+const POLICY_EXAMPLE =
+  'a policy is like {"openai": {"calls": ["POST /v1/chat/completions"], "models": {"allow": ["gpt-5*"]}}}';
+
+/** What resolves a conflict (409). */
+const CONFLICT_HINTS: readonly (readonly [RegExp, string])[] = [
+  [/already has an account: log in/, 'acg login --email <address>'],
+  [/has an account with .* already/, 'acg accounts rotate <provider> --agent <agent>, or acg accounts rm'],
+  [/an account uses this credential/, 'acg accounts ls'],
+  [/the endpoint is paused/, 'acg webhooks set <webhook> --status active'],
+  [/no rotation is under way/, '--test-first of rotate begins one'],
+];
+
 /** A hint must add something to the message: not every 403 is about a role. */
 function hintFor({ status, message }: ApiError): string | undefined {
+  if (status === 401 && message === 'wrong e-mail or password') return undefined;
   if (status === 401) return 'acg login, or ACG_TOKEN';
   if (status === 403 && /\brole\b/.test(message)) return 'acg whoami shows your role';
   if (status === 400 && REFUSED_ADDRESS.test(message))
-    return 'the operator of the gateway allows addresses with EGRESS_ALLOW_CIDRS; acg listen receives events here';
+    return `the operator of the gateway allows addresses with EGRESS_ALLOW_CIDRS${/^url\b/.test(message) ? '; acg listen receives events here' : ''}`;
+  if (status === 400 && /^credentials\./.test(message))
+    return 'the key comes from --key-stdin, --key-file or --key-env, other fields from --field';
+  if (status === 400 && /^unknown field ".*" in policy\b/.test(message)) return POLICY_EXAMPLE;
+  if (status === 404 && message === 'no such call') return 'acg logs';
+  if (status === 409) return CONFLICT_HINTS.find(([pattern]) => pattern.test(message))?.[1];
   return undefined;
 }
 
@@ -81,12 +99,29 @@ export function toCliError(error: unknown): CliError {
   if (error instanceof UnreachableError && error.cause instanceof CliError) return error.cause; // thrown by its fetch function
   if (error instanceof UnreachableError)
     return new CliError(EXIT_CODES.failed, describeCauses(error), { hint: 'acg doctor' });
+  const fileProblem = describeFileProblem(error);
+  if (fileProblem !== null) return usage(fileProblem);
   // A field that the API document promises is missing.
   if (error instanceof TypeError) {
     const hint = 'acg version: are this program and the gateway of one version?';
     return new CliError(EXIT_CODES.failed, `this version cannot read the response (${error.message})`, { hint });
   }
   return new CliError(EXIT_CODES.failed, error instanceof Error ? error.message : String(error));
+}
+
+const FILE_PROBLEMS: Readonly<Record<string, string>> = {
+  ENOENT: 'no such file or directory',
+  EACCES: 'permission denied',
+  EISDIR: 'is a directory',
+  ENOTDIR: 'a part of the path is not a directory',
+};
+
+/** A file that the command line names and that cannot be opened is a mistake of the command line. */
+function describeFileProblem(error: unknown): string | null {
+  const { code = '', path, syscall } = (error ?? {}) as NodeJS.ErrnoException;
+  const problem = FILE_PROBLEMS[code];
+  if (problem === undefined || (syscall !== 'open' && syscall !== 'read')) return null;
+  return path === undefined ? `cannot read the file: ${problem}` : `cannot open ${path}: ${problem}`;
 }
 
 /** Includes the cause that fetch hides in `cause.cause`, e.g. ECONNREFUSED. */

@@ -1,7 +1,15 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createRecoveryCodes, hashRecoveryCode, RECOVERY_CODES } from './recovery-code.js';
-import { buildOtpauthUrl, computeTotpCode, encodeBase32, findTotpStep, isTotpCode, totpStepAt } from './totp.js';
+import {
+  buildOtpauthUrl,
+  computeTotpCode,
+  encodeBase32,
+  findTotpStep,
+  isTotpCode,
+  TOTP_SECRET_BYTES,
+  totpStepAt,
+} from './totp.js';
 
 /** RFC 6238, appendix B: the secret for SHA-1; its 8 digits end in these 6. */
 const SECRET = Buffer.from('12345678901234567890');
@@ -63,6 +71,10 @@ test('base32 keeps every bit', () => {
       expect(decoded).toEqual([...bytes]);
     }),
   );
+});
+
+test('a secret has 160 bits (RFC 4226 §4), which are 32 characters without padding', () => {
+  expect(encodeBase32(Buffer.alloc(TOTP_SECRET_BYTES, 0xff))).toBe('7'.repeat(32));
 });
 
 test('the address for authenticator apps escapes its parts', () => {

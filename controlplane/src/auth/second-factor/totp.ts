@@ -44,6 +44,7 @@ export function findTotpStep(secret: Buffer, code: string, nowMs: number, lastSt
 export function encodeBase32(bytes: Buffer): string {
   let text = '';
   let bits = 0;
+  // The bits that are written already stay above, and leave at the top: shifts are of 32 bits.
   let value = 0;
   for (const byte of bytes) {
     value = (value << 8) | byte;
@@ -52,7 +53,6 @@ export function encodeBase32(bytes: Buffer): string {
       bits -= BITS_PER_CHAR;
       text += BASE32_ALPHABET[(value >>> bits) & 31];
     }
-    value &= (1 << bits) - 1;
   }
   return bits === 0 ? text : text + BASE32_ALPHABET[(value << (BITS_PER_CHAR - bits)) & 31];
 }

@@ -105,18 +105,43 @@ function checkToken(rules: Rules, method: MintMethod, place: string, report: Rep
   }
   if (method.token.headers !== undefined && method.kind === 'aws_assume_role')
     report(`${place}/token/headers`, 'does not go with aws_assume_role');
+  if (method.token.discover !== undefined) {
+    checkDiscovery(method, place, report);
+    return;
+  }
   const isSigned = isSignedByGateway(method);
   if (isSigned && method.kind === 'oauth2_authorization_code')
     report(`${place}/token/signedBy`, 'does not go with oauth2_authorization_code');
   if (method.token.impersonate !== undefined && method.kind !== 'token_exchange')
     report(`${place}/token/impersonate`, 'goes with token_exchange only');
   const authenticates = !isSigned && method.kind !== 'jwt_bearer' && method.kind !== 'aws_assume_role';
+  if (method.token.url === undefined) report(`${place}/token`, 'needs url');
   const needed = isSigned
     ? NEEDED_WITHOUT_SECRET[method.kind]
     : [...NEEDED[method.kind], ...(authenticates ? AUTHENTICATION[clientAuthentication] : [])];
   for (const member of needed) {
     if (method.token[member] === undefined) report(`${place}/token`, `needs ${member}`);
   }
+}
+
+/** Members that the metadata of the server states, or that do not go with an authorization code. */
+const DISCOVERED = [
+  'url',
+  'authorizationUrl',
+  'revocationUrl',
+  'issuer',
+  'clientAuthentication',
+  'privateKey',
+  'signedBy',
+  'body',
+] as const satisfies readonly TokenMember[];
+
+function checkDiscovery({ kind, token }: MintMethod, place: string, report: Report): void {
+  if (kind !== 'oauth2_authorization_code')
+    report(`${place}/token/discover`, 'goes with oauth2_authorization_code only');
+  for (const member of DISCOVERED)
+    if (token[member] !== undefined) report(`${place}/token/${member}`, 'does not go with discover');
+  if (token.clientSecret !== undefined && token.clientId === undefined) report(`${place}/token`, 'needs clientId');
 }
 
 function checkEndpoint(

@@ -37,10 +37,22 @@ const PARAMETER_NAME = '^[a-zA-Z_][\\w.-]{0,40}$';
 
 const TokenRequest = Type.Object(
   {
-    url: Type.String({
-      ...endpointUrl,
-      description: 'The token endpoint: an https URL, whose host and path may hold fields, or one field of kind url.',
-    }),
+    url: Type.Optional(
+      Type.String({
+        ...endpointUrl,
+        description: 'The token endpoint: an https URL, whose host and path may hold fields, or one field of kind url.',
+      }),
+    ),
+    discover: Type.Optional(
+      Type.String({
+        maxLength: 200,
+        pattern: '^/(?:[A-Za-z0-9._~-]+/)*[A-Za-z0-9._~-]*$',
+        description:
+          'Path of the MCP endpoint at the default origin. Its metadata (RFC 9728, RFC 8414) states the endpoints, so ' +
+          'url, authorizationUrl, revocationUrl, issuer and clientAuthentication are left out; clientId and ' +
+          'clientSecret only replace the registration of the gateway.',
+      }),
+    ),
     clientAuthentication: Type.Optional(
       oneOf(
         ['basic', 'post', 'private_key_jwt', 'none'] as const,
@@ -95,7 +107,7 @@ const TokenRequest = Type.Object(
     rotation: Type.Optional(
       oneOf(
         ['none', 'grace', 'strict'] as const,
-        'Refresh tokens stay (default), are replaced, or end the grant when a former one is used again.',
+        'Refresh tokens stay (default), are replaced, or end the grant when a former one is used again (default with discover).',
       ),
     ),
     scope: Type.Optional(template('Requested scopes; left out where a field of it is missing.')),

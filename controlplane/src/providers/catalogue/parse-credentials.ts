@@ -62,7 +62,7 @@ function parseMethod(
 }
 
 const listEndpointHostFields = ({ token: { url } }: MintMethod): string[] =>
-  url.startsWith('{') ? [] : listTemplateFields(splitEndpoint(url).host);
+  url === undefined || url.startsWith('{') ? [] : listTemplateFields(splitEndpoint(url).host);
 
 /** Fields that are a part of a host. Fields of kind url are whole addresses. */
 function listHostFields(origins: ProviderRules['origins']): ReadonlySet<string> {

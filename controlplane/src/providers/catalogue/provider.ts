@@ -134,8 +134,9 @@ export class Provider {
   tokenEndpoint(method: MintMethod, credentials: Credentials): TokenEndpoint | null {
     const given = this.#tokenUrls.get(method.name);
     if (given !== undefined) return { url: given, tenantGiven: false };
-    const url = renderEndpoint(method.token.url, credentials);
-    return url === null ? null : { url, tenantGiven: !this.isBuiltIn || method.token.url.startsWith('{') };
+    const template = method.token.url;
+    const url = template === undefined ? null : renderEndpoint(template, credentials);
+    return url === null ? null : { url, tenantGiven: !this.isBuiltIn || template!.startsWith('{') };
   }
 
   /** Where Google issues tokens of a service account; null: the method needs none, or the account names none. */

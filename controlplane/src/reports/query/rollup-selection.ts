@@ -56,8 +56,8 @@ export function rollupsByDimension(sql: Sql | Tx, scope: UsageScope, range: Time
 }
 
 /**
- * Tags are summed by day: the days that the range touches. They have no sketches. Rolled-up days have no agents, so a scope
- * of agents reads the rows by agent (ledger/tag-daily-rollups.ts).
+ * Tags are summed by day: the days that the range touches. They have no sketches. Rolled-up days and open ones have no
+ * agents, so a scope of agents reads the rows by agent (ledger/tag-daily-rollups.ts, ledger/open-tag-days.ts).
  */
 function tagRollups(sql: Sql | Tx, scope: UsageScope, { fromMs, toMs }: TimeRange, dimension: TagDimension) {
   const columns = sql.unsafe(`day::timestamp at time zone 'UTC' as hour, value, requests, errors, tokens_in, tokens_out,
@@ -68,6 +68,7 @@ function tagRollups(sql: Sql | Tx, scope: UsageScope, { fromMs, toMs }: TimeRang
   if (scope.agentIds !== null)
     return sql`(select ${columns} from usage_tags where ${ofKey} and day >= ${first} and day <= ${last})`;
   const rolledUntil = sql`(select rolled_until from usage_tags_progress)`;
+  const openSince = sql`(select open_since from usage_tags_progress)`;
   const late = sql`select l.day from usage_tags_late l where l.org_id = ${scope.orgId}`;
   return sql`(
     select ${columns} from usage_tags_daily d
@@ -77,7 +78,11 @@ function tagRollups(sql: Sql | Tx, scope: UsageScope, { fromMs, toMs }: TimeRang
              where org_id = ${scope.orgId} and day >= ${first} and day <= ${last} and day < ${rolledUntil}) l
      cross join lateral (select ${columns} from usage_tags where ${ofKey} and day = l.late_day offset 0) t
     union all
-    select ${columns} from usage_tags where ${ofKey} and day >= greatest(${first}, ${rolledUntil}) and day <= ${last})`;
+    select ${columns} from usage_tags
+     where ${ofKey} and day >= greatest(${first}, ${rolledUntil}) and day <= ${last} and day < ${openSince}
+    union all
+    select ${columns} from usage_tags_open
+     where ${ofKey} and day >= greatest(${first}, ${rolledUntil}, ${openSince}) and day <= ${last})`;
 }
 
 /** Rows of (hour, value, then_value, sums, sketch) by two dimensions; no sketch has a meaning here. */

@@ -11,6 +11,7 @@ import type { CallMetering } from '../call-metering-interface.js';
 import type { FailureHandler } from '../failure-handler.js';
 import { DONE, type RoutedStage, WAIT } from '../pipeline.js';
 import { replaceClosedConnection } from '../resend.js';
+import type { RejectedCredentials } from './rejected-credentials.js';
 import { hasExpired } from './wait-for-credential.js';
 
 export function createForwardStage(
@@ -21,6 +22,7 @@ export function createForwardStage(
   counters: Pick<Counters, 'growReservation' | 'settle'>,
   support: RelayDeps,
   failures: Pick<FailureHandler, 'rejectOrRethrowDispatchError' | 'settleAndRespondToConnectFailure'>,
+  rejectedCredentials: Pick<RejectedCredentials, 'guard'>,
 ): RoutedStage {
   return (exchange) => {
     if (exchange.access.revoked) {
@@ -50,7 +52,8 @@ export function createForwardStage(
     admission.unusedSincePerfMs = 0;
     try {
       const held = admission.reservedNanos > 0 && admission.reservedOutput !== null;
-      connection.dispatch(call, held ? new ReservedStream(exchange, relay, counters, metering) : relay);
+      const handler = held ? new ReservedStream(exchange, relay, counters, metering) : relay;
+      connection.dispatch(call, rejectedCredentials.guard(exchange, call, handler));
     } catch (error) {
       connection.release();
       upstreamCall.connection = null;

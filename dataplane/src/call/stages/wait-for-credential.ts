@@ -3,7 +3,6 @@
  * a connection. A credential that has expired is never sent. Costs nothing for stored credentials and one comparison for
  * valid minted ones.
  */
-import { noop } from '@acg/base/noop';
 import type { Upstream } from '../../context/agent-context.js';
 import type { Lookup } from '../../context/context-cache.js';
 import { createCredentialRejection, type Rejection } from '../../rejection/rejections.js';
@@ -47,19 +46,6 @@ export function createWaitForCredentialStage(contexts: ContextLookup, advance: A
       else exchange.reject(rejection);
     });
     return WAIT;
-  };
-}
-
-/**
- * Returns a function that requests another credential after the provider has rejected a minted one with 401: once for
- * each context, and the control plane exchanges once a minute at most, because agents can provoke a 401.
- */
-export function createCredentialRejectionReporter(contexts: ContextLookup): (exchange: RoutedExchange) => void {
-  const reported = new WeakSet<Upstream>();
-  return ({ access: { tokenHash, agentRef }, routed: { upstream } }) => {
-    if (upstream.credentialGeneration === 0 || reported.has(upstream)) return;
-    reported.add(upstream);
-    contexts.resolveMinted(tokenHash, agentRef, upstream.accountId, upstream.credentialGeneration, noop);
   };
 }
 

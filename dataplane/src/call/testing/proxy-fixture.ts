@@ -161,6 +161,8 @@ export class ProxyFixture {
   readonly mintedAccounts: string[] = [];
   /** The lookup after a mint. */
   afterMint: (() => Lookup) | null = null;
+  /** Not null: requests for a minted credential wait here for their result. */
+  pendingMints: (() => void)[] | null = null;
   isOverRejectionLimit = false;
   /** Number of reads of {@link isOverRejectionLimit}. */
   rejectionChecks = 0;
@@ -272,7 +274,9 @@ export class ProxyFixture {
         resolve: (hash, _ref, _lane, done) => setImmediate(() => done(found(hash))),
         resolveMinted: (hash, _ref, accountId, _rejected, done) => {
           this.mintedAccounts.push(accountId);
-          setImmediate(() => done(this.afterMint?.() ?? found(hash)));
+          const answer = (): void => done(this.afterMint?.() ?? found(hash));
+          if (this.pendingMints === null) setImmediate(answer);
+          else this.pendingMints.push(answer);
         },
       },
       counters: {

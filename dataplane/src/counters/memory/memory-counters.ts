@@ -4,8 +4,8 @@
  * Memory is bounded: each admission checks a few entries and evicts the expired ones.
  */
 import type { AgentLimits } from '../../limits/agent-limits.js';
-import type { BudgetRow } from '../../limits/budget-row.js';
-import type { BudgetWindow } from '../../limits/calendar-window.js';
+import { type BudgetRow, spendName } from '../../limits/budget-row.js';
+import { type BudgetWindow, RUN_WINDOW_NAME } from '../../limits/calendar-window.js';
 import type {
   Admission,
   AdmissionRequest,
@@ -35,6 +35,8 @@ import { WindowSpend } from './window-spend.js';
 /** Checked before the limit of a tool. */
 const REQUEST_ROWS = AGENT_PROVIDER_ROWS.filter((row) => !TOKEN_ROWS.includes(row));
 const RATE_CHECKS_PER_ADMISSION = 2;
+/** The last calls of an ended run end within a second. */
+const ENDED_RUN_KEPT_SEC = 60;
 const US_PER_SECOND = 1_000_000;
 
 /** Spend of a budget that an admission checks: of the window in which the call counts, then of further windows. */
@@ -134,6 +136,11 @@ export class MemoryCounters implements Counters {
 
   updateLedgerSpend(name: string, window: Pick<BudgetWindow, 'name'>, nanos: number, ledgerOnlyNanos: number): void {
     this.#spends.get(spendKey(name, window))?.updateFromLedger(nanos, ledgerOnlyNanos);
+  }
+
+  endRun(runId: string): void {
+    const spend = this.#spends.get(spendKey(spendName('run', runId), { name: RUN_WINDOW_NAME }));
+    spend?.keepUntil(this.#clock() / US_PER_SECOND + ENDED_RUN_KEPT_SEC);
   }
 
   peek({ limits, providerSlugs }: PeekRequest, done: (snapshot: LimitSnapshot | null) => void): void {

@@ -2,14 +2,14 @@
 import type { BudgetWindow } from '../../limits/calendar-window.js';
 
 export class WindowSpend {
-  readonly #window: BudgetWindow;
+  #keptUntilSec: number;
   #ownNanos = 0;
   #ledgerNanos = 0;
   #ledgerOnlyNanos = 0;
   reservedNanos = 0;
 
   constructor(window: BudgetWindow) {
-    this.#window = window;
+    this.#keptUntilSec = window.keptUntilSec;
   }
 
   addSpend(nanos: number): void {
@@ -30,6 +30,11 @@ export class WindowSpend {
   }
 
   isExpired(nowSec: number): boolean {
-    return this.reservedNanos === 0 && nowSec >= this.#window.keptUntilSec;
+    return this.reservedNanos === 0 && nowSec >= this.#keptUntilSec;
+  }
+
+  /** The run has ended: no admission reads its spend any more. */
+  keepUntil(unixSec: number): void {
+    this.#keptUntilSec = Math.min(this.#keptUntilSec, unixSec);
   }
 }

@@ -6,8 +6,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from '@acg/base/log';
 import type { AgentLimits } from '../../limits/agent-limits.js';
-import type { BudgetRow } from '../../limits/budget-row.js';
-import type { BudgetWindow } from '../../limits/calendar-window.js';
+import { type BudgetRow, spendName } from '../../limits/budget-row.js';
+import { type BudgetWindow, RUN_WINDOW_NAME } from '../../limits/calendar-window.js';
 import type {
   Admission,
   AdmissionRequest,
@@ -190,6 +190,10 @@ export class RedisCounters implements Counters {
 
   updateLedgerSpend(name: string, window: Pick<BudgetWindow, 'name'>, nanos: number, ledgerOnlyNanos: number): void {
     this.#spendCounters.find(name, window)?.updateFromLedger(nanos, ledgerOnlyNanos);
+  }
+
+  endRun(runId: string): void {
+    this.#spendCounters.forgetSoon(spendName('run', runId), { name: RUN_WINDOW_NAME }, performance.now());
   }
 
   /** Reports totals of other writers with this tick's batch. Reporting the same totals again adds nothing. */

@@ -1,6 +1,6 @@
 import { createLogger } from '@acg/base/log';
 import { afterEach, expect, test } from 'vitest';
-import { calendarWindowAt } from '../../limits/calendar-window.js';
+import { calendarWindowAt, createRunWindow } from '../../limits/calendar-window.js';
 import { DEFAULT_WINDOW_LENGTHS_MS } from '../../limits/limit-table.js';
 import { createTestBudget, createTestLimits } from '../../limits/testing/agent-limits-fixture.js';
 import type { ScriptRunner } from './client/script-runner-interface.js';
@@ -95,4 +95,20 @@ test('a counter of an ended window is evicted before unused ones of a current wi
   counters.getOrCreate('org-1', 'd', month);
   expect(counters.find('old', yesterday)).toBeNull();
   expect(counters.listAll().map(({ name }) => name)).toEqual(['a', 'b', 'c', 'd']);
+});
+
+test('a counter of an ended run is forgotten after a minute, unless the store lacks some of it', () => {
+  const counters = new SpendCounters(COUNTERS_MAX, 'writer');
+  const window = createRunWindow(nowSec + 3_600);
+  const runs = ['run:a', 'run:b', 'run:c'].map((name) => counters.getOrCreate('org-1', name, window));
+  const kept = (): readonly string[] => counters.listAll().map(({ name }) => name);
+  runs[1]!.addSpend(5);
+  for (const name of ['run:a', 'run:b', 'run:unknown']) counters.forgetSoon(name, window, 0);
+  counters.forgetSoon('run:a', window, 59_999);
+  expect(kept()).toEqual(['run:a', 'run:b', 'run:c']);
+  counters.forgetSoon('run:c', window, 60_000);
+  expect(kept()).toEqual(['run:b', 'run:c']);
+  expect(counters.size).toBe(2);
+  // A call that begins again gets a field that was never used.
+  expect(counters.getOrCreate('org-1', 'run:a', window).field).not.toBe(runs[0]!.field);
 });

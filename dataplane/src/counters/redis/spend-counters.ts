@@ -9,6 +9,8 @@ import type { BudgetWindow } from '../../limits/calendar-window.js';
 import { SpendCounter } from './spend-counter.js';
 
 const EVICTION_CANDIDATES = 8;
+/** Calls of an ended run end within a second, and their spend is acknowledged soon after. */
+const FORGET_AFTER_MS = 60_000;
 
 interface WindowCounters {
   /** Unix seconds of the first moment after the window. */
@@ -24,6 +26,8 @@ export class SpendCounters {
   readonly #byWindow = new Map<string, WindowCounters>();
   readonly unacknowledged = new SwapRemoveSet<SpendCounter>();
   readonly reserved = new Set<SpendCounter>();
+  /** Counters of ended runs, and since when (`performance.now()`), the oldest first. */
+  readonly #ended = new Map<SpendCounter, number>();
   #size = 0;
   #fieldCount = 0;
   #lastLossAtMs = Number.NEGATIVE_INFINITY;
@@ -48,6 +52,7 @@ export class SpendCounters {
       known.isRecentlyUsed = true;
       return known;
     }
+    this.#forgetEnded(performance.now());
     if (this.#size >= this.#countersMax) this.#evictOne();
     const field = `${this.#writerId}.${(this.#fieldCount++).toString(36)}`;
     const counter = new SpendCounter(this, orgId, name, window, field);
@@ -59,6 +64,25 @@ export class SpendCounters {
     counters.byName.set(name, counter);
     this.#size++;
     return counter;
+  }
+
+  /**
+   * No call will use the counter soon: forgets it after {@link FORGET_AFTER_MS}, when the store has all of it. Otherwise
+   * an orchestrator with a run for each task would fill the set.
+   */
+  forgetSoon(name: string, window: Pick<BudgetWindow, 'name'>, nowMs: number): void {
+    const counter = this.find(name, window);
+    if (counter !== null && !this.#ended.has(counter)) this.#ended.set(counter, nowMs);
+    this.#forgetEnded(nowMs);
+  }
+
+  #forgetEnded(nowMs: number): void {
+    for (const [counter, endedAtMs] of this.#ended) {
+      if (nowMs - endedAtMs < FORGET_AFTER_MS) return;
+      this.#ended.delete(counter);
+      const isKept = this.#byWindow.get(counter.windowName)?.byName.get(counter.name) === counter;
+      if (isKept && counter.isEvictable) this.#evict(counter);
+    }
   }
 
   listAll(): SpendCounter[] {

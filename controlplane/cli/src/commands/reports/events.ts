@@ -26,9 +26,9 @@ interface EventOptions extends PageOptions {
 
 export function registerEventCommand(command: Command, { begin }: ProgramInterface): void {
   addPageOptions(command)
-    .option('-f, --follow', 'go on with those that come; with --json one object a line')
+    .option('-f, --follow', 'print new events as they occur; with --json one object a line')
     .option('--event <name>', 'only these, e.g. usage.threshold')
-    .option('--agent <agent>', 'only of this one')
+    .option('--agent <agent>', 'only events of this agent')
     .option('--start <day>', 'first day, YYYY-MM-DD, UTC')
     .option('--end <day>', 'last day')
     .action(async (options: EventOptions) => {

@@ -46,17 +46,17 @@ const SEARCH_PAGES_MAX = 30;
 
 export function registerLogCommand(command: Command, { begin }: ProgramInterface): void {
   addPageOptions(command)
-    .option('-f, --follow', 'go on with those that come; with --json one object a line')
-    .option('--agent <agent>', 'only this one')
-    .option('--provider <slug>', 'only this one')
-    .option('--model <model>', 'only this one')
+    .option('-f, --follow', 'print new calls as they are recorded; with --json one object a line')
+    .option('--agent <agent>', 'only calls of this agent')
+    .option('--provider <slug>', 'only calls to this provider')
+    .option('--model <model>', 'only calls of this model')
     .option('--status <status>', 'a status or a class, e.g. 429 or 4xx')
     .option('--search <text>', 'part of path, model or error')
     .option('--tag <key=value>', 'only calls with this tag')
     .option('--run <id>', 'only calls of this run')
     .option('--would-reject', 'only calls that a limit in audit mode would have rejected')
-    .option('--since <span>', 'at most so old, e.g. 10m')
-    .option('--before <time>', 'only those that began before, ISO 8601')
+    .option('--since <span>', 'only calls of this last span, e.g. 10m')
+    .option('--before <time>', 'only calls that began before this instant, e.g. 2026-11-22T08:00:00Z')
     .addOption(
       new Option('--refused', 'the newest calls that the gateway rejected, for admins').conflicts([
         'provider',
@@ -105,7 +105,7 @@ export function registerLogCommand(command: Command, { begin }: ProgramInterface
         );
       if (!run.isJson) for (const line of (await rejections?.readTotals()) ?? []) run.printNote(line);
       if (answer.searchedFrom === null) printRemainingRows(run, answer.logs.length, answer);
-      else run.printNote(`older ones were not looked at; go on with --before ${answer.searchedFrom}`);
+      else run.printNote(`older calls were not searched; continue with --before ${answer.searchedFrom}`);
     });
 }
 

@@ -21,8 +21,8 @@ const CLEAR_SCREEN = '\u001b[H\u001b[2J';
 
 export function registerTopCommand(command: Command, { begin }: ProgramInterface): void {
   command
-    .option('--interval <seconds>', 'between two looks', parseWholeNumber, 2)
-    .option('--once', 'one look; always so without a terminal')
+    .option('--interval <seconds>', 'seconds between two updates', parseWholeNumber, 2)
+    .option('--once', 'print the table once; the default without a terminal')
     .action(async ({ interval, once }: { readonly interval: number; readonly once?: true }) => {
       if (interval < 1) throw usage('--interval is at least 1');
       const run = begin();

@@ -94,7 +94,8 @@ export function registerUsageCompareCommand(group: Command, { begin }: ProgramIn
       run.printResult(answer, () =>
         run.printTable(
           [
-            { title: 'AGENT', cell: ({ agentName }) => agentName },
+            // Names need not be unique: the argument is what the user called the agent.
+            { title: 'AGENT', cell: ({ agentId, agentName }) => agents[ids.indexOf(agentId)] ?? agentName },
             { title: 'SPEND', cell: ({ costUsd }) => formatCents(costUsd * 100), alignRight: true },
             { title: 'CALLS', cell: ({ totalRequests }) => formatCount(totalRequests), alignRight: true },
             {

@@ -86,7 +86,7 @@ async function printSummary(run: Invocation, options: UsageScopeOptions): Promis
       spend: formatCents(answer.costCents),
       calls: formatCount(answer.requests),
       errors: answer.requests === 0 ? '–' : formatPercent(answer.errorRate),
-      refused: formatCount(answer.rejectedRequests),
+      rejected: formatCount(answer.rejectedRequests),
       tokens: `${formatCount(answer.tokensIn)} in, ${formatCount(answer.tokensOut)} out`,
       latency: `p50 ${formatDuration(answer.p50Latency)}, p95 ${formatDuration(answer.p95Latency)}`,
     }),

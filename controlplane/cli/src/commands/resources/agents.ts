@@ -134,7 +134,7 @@ export const registerAgentCommands = commandGroup(
     operation: 'PATCH /v1/agents/{id}',
     target: AGENT,
     fields: {
-      name: textField('--name <name>', 'its name'),
+      name: textField('--name <name>', 'new name of the agent'),
       policy: nullFlagField('--no-policy', 'allow it every call and model of its providers, after a question'),
       ...AGENT_FIELDS,
     },
@@ -144,9 +144,9 @@ export const registerAgentCommands = commandGroup(
     body: (run, { options }) => readPolicyFile(run, options),
     print: (run, { agent }) => run.printSuccess(agent.slug),
   }),
-  statusCommand('pause', 'paused', 'refuse its calls until it is resumed'),
-  statusCommand('resume', 'active', 'let its calls pass again'),
-  statusCommand('revoke', 'revoked', 'refuse its calls, and not as paused: resume takes it back'),
+  statusCommand('pause', 'paused', 'reject the calls of an agent until acg agents resume'),
+  statusCommand('resume', 'active', 'let the calls of an agent pass again'),
+  statusCommand('revoke', 'revoked', 'reject the calls of an agent as revoked; acg agents resume undoes it'),
   operationCommand({
     name: 'delete',
     description: 'delete an agent with its gateway tokens and accounts; its usage records are kept',

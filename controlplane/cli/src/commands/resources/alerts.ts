@@ -7,14 +7,14 @@ import { listCommand } from '../descriptors/register-list-commands.js';
 import { commandGroup, operationCommand } from '../descriptors/register-operation-commands.js';
 import { formatMeasure } from './alert-rules.js';
 
-const ALERT = idTarget('<alert>', 'its id');
+const ALERT = idTarget('<alert>', 'id of the alert');
 
 export const registerAlertCommands = commandGroup(
   listCommand({
     description: 'list alerts, newest first',
     operation: 'GET /v1/alerts',
     rows: 'alerts',
-    filters: { state: choiceField('--state <state>', 'only these', ['open', 'resolved']) },
+    filters: { state: choiceField('--state <state>', 'only alerts in this state', ['open', 'resolved']) },
     columns: [
       { title: 'RULE', cell: ({ ruleName }) => ruleName },
       { title: 'OF', cell: ({ scopeName }) => scopeName },

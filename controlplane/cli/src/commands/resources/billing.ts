@@ -194,7 +194,7 @@ export const registerBillCommands = commandGroup(
     operation: 'POST /v1/billing/accounts',
     fields: {
       api: choiceField('<api>', 'whose reports', ['openai', 'anthropic', 'openrouter']),
-      name: defaultField(textField('--name <name>', 'what it is called'), 'Billing'),
+      name: defaultField(textField('--name <name>', 'name of the billing account'), 'Billing'),
       providerSlug: textField(
         '--provider <slug>',
         'the custom provider that calls OpenRouter; without it, the built-in one',
@@ -211,7 +211,7 @@ export const registerBillCommands = commandGroup(
     description: 'change the name, the threshold or the admin key',
     operation: 'PATCH /v1/billing/accounts/{id}',
     target: ACCOUNT,
-    fields: { name: textField('--name <name>', 'what it is called'), alertCents: alertField },
+    fields: { name: textField('--name <name>', 'name of the billing account'), alertCents: alertField },
     options: KEY_OPTIONS,
     body: async (run, { options }) => {
       const adminKey = await readSecret(run.terminal, toSecretSource(options));

@@ -11,7 +11,7 @@ import { fetchIdentity } from '../../api/identity.js';
 import type { Invocation } from '../../invocation/invocation.js';
 import type { ProgramInterface } from '../../invocation/program-interface-for-commands.js';
 import { appendValue, parseDollarsAsCents } from '../../options/page-options-and-value-parsers.js';
-import { usage } from '../../terminal/cli-error.js';
+import { CliError, EXIT_CODES } from '../../terminal/cli-error.js';
 import { formatCents, formatMinute } from '../../terminal/format-numbers-and-times.js';
 
 type Row = ResponseOf<'GET /v1/agents/{id}'>['agent']['budgets'][number];
@@ -131,7 +131,9 @@ export function registerBudgetCommands(group: Command, { begin }: ProgramInterfa
       const scope = await loadScope(run, options);
       const kept = scope.rows.filter((row) => !isSameRow(row, options));
       if (kept.length === scope.rows.length)
-        throw usage('there is no such budget', 'acg budgets ls lists window, models and tag of each');
+        throw new CliError(EXIT_CODES.notFound, 'there is no such budget', {
+          hint: 'acg budgets ls lists window, models and tag of each',
+        });
       printRows(run, await scope.replace(kept.map(toInput)));
     },
   );

@@ -7,7 +7,7 @@ import { groupList } from '../descriptors/register-list-commands.js';
 import { commandGroup, operationCommand } from '../descriptors/register-operation-commands.js';
 
 const createOverrideFields = () => ({
-  providerSlug: textField('<provider>', 'its slug'),
+  providerSlug: textField('<provider>', 'slug of the provider'),
   origin: textField('--origin <origin>', 'where the organization has accounts at several origins of the provider'),
 });
 
@@ -40,7 +40,7 @@ export const registerCircuitCommand = commandGroup(
   }),
   operationCommand({
     name: 'hold',
-    description: 'refuse the calls of the organization to a provider for some time',
+    description: 'reject the calls of the organization to a provider for some time',
     operation: 'PUT /v1/circuits',
     fields: {
       ...createOverrideFields(),
@@ -51,6 +51,6 @@ export const registerCircuitCommand = commandGroup(
     confirm: ({ text, options, at }) => `Refuse all calls of the organization to ${text} ${at} for ${options.for}?`,
     body: () => ({ state: 'OPEN' as const }),
     print: (run, { circuit: { origin, nextProbeAt } }) =>
-      run.printSuccess(`calls to ${origin} are refused until ${formatMinute(nextProbeAt)} UTC`),
+      run.printSuccess(`calls to ${origin} are rejected until ${formatMinute(nextProbeAt)} UTC`),
   }),
 );

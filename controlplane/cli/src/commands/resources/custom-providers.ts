@@ -15,13 +15,13 @@ const PROVIDER: Target = { argument: ['<provider>', 'slug or id'], find: findCus
 const USAGE_FORMATS = ['openai', 'anthropic', 'none'] as const;
 
 const PROVIDER_FIELDS = {
-  displayName: textField('--name <name>', 'as people see it'),
-  baseUrl: textField('--base-url <url>', 'where calls go'),
+  displayName: textField('--name <name>', 'name on screens'),
+  baseUrl: textField('--base-url <url>', 'address that receives the calls'),
   authType: choiceField('--auth <type>', 'how the key is sent', ['bearer', 'header', 'query', 'basic', 'none']),
   authName: textField('--auth-name <name>', 'of the header or the query parameter'),
-  authPrefix: textField('--auth-prefix <text>', 'before the key in the header, with its space'),
+  authPrefix: textField('--auth-prefix <text>', 'text before the key in the header, with its space'),
   usageFormat: mapField(
-    choiceField('--usage-format <format>', 'whose answers its answers are like, for counting tokens', USAGE_FORMATS),
+    choiceField('--usage-format <format>', 'format of the responses, for counting tokens', USAGE_FORMATS),
     (format) => (format === 'none' ? null : format),
   ),
   sensitivePaths: parsedField(

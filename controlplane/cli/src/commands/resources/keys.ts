@@ -131,7 +131,7 @@ function registerCreateCommand(group: Command, { begin }: ProgramInterface): voi
     .command('create')
     .description('create a gateway token; prints only the token, once, on stdout')
     .requiredOption('--name <name>', 'what it is for')
-    .option('--agent <agent>', 'whose it is')
+    .option('--agent <agent>', 'the agent that uses the token')
     .addOption(new Option('--scope <scope>', 'whose calls it may make').choices(['agent', 'project', 'org']))
     .option('--expires <span>', 'when it ends, e.g. 90d; never, if left out')
     .option('--save', 'keep it for acg run, in the file of credentials (0600)')

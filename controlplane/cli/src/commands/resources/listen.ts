@@ -53,7 +53,7 @@ export function registerListenCommand(command: Command, { begin }: ProgramInterf
         const { status, line } = await forwardEvent(forwardTo, event, secret);
         run.printResult({ event, status }, () => run.printLine(line));
         if (status === null || status < 200 || status > 299)
-          throw new CliError(EXIT_CODES.failed, `${forwardTo} has not taken it`);
+          throw new CliError(EXIT_CODES.failed, `${forwardTo} did not accept the event`);
         return;
       }
       run.printNote(`events go to ${forwardTo}; Ctrl-C ends it`);

@@ -40,7 +40,7 @@ export const registerPersonalAgentCommands = commandGroup(
     description: 'revoke a gateway token of your personal agent',
     operation: 'DELETE /v1/personal-agents/keys/{id}',
     target: {
-      argument: ['<key>', 'its id'],
+      argument: ['<key>', 'id of the token'],
       find: async (_run, id) => {
         if (!isUuid(id)) throw usage(`${JSON.stringify(id)} is no id of a key`, 'acg keys ls');
         return { id };

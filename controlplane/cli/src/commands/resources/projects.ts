@@ -63,7 +63,7 @@ export const registerProjectCommands = commandGroup(
     name: 'create',
     description: 'create a project',
     operation: 'POST /v1/projects',
-    fields: { name: textField('<name>', 'its name') },
+    fields: { name: textField('<name>', 'name of the project') },
     print: (run, { project }) => run.printSuccess(`${project.slug}  ${project.id}`),
   }),
   operationCommand({
@@ -72,7 +72,7 @@ export const registerProjectCommands = commandGroup(
     operation: 'PATCH /v1/projects/{id}',
     target: PROJECT,
     fields: {
-      name: textField('--name <name>', 'its name'),
+      name: textField('--name <name>', 'name of the project'),
       budgetCentsMonthly: parsedOrNoneField(
         '--budget <usd>',
         'US dollars per month for all agents of the project, or none',

@@ -21,7 +21,7 @@ import { formatRotation, ROTATE_FIELDS, ROTATION_ACTION } from './credential-rot
 /** Names an account by its id, or by its provider among the accounts of one agent. */
 const ACCOUNT: Target<{ readonly id: string; readonly providerSlug: string }> = {
   argument: ['<account>', 'id, or the slug of its provider'],
-  options: [new Option('--agent <agent>', 'whose it is')],
+  options: [new Option('--agent <agent>', 'the agent of the account')],
   async find(run, text, { agent }) {
     const within = isUuid(text) ? {} : { agentId: await findAgentId(run, requireAgentName(run, agent)) };
     const accounts = await fetchAllRows(await run.getClient(), 'GET /v1/providers/accounts', 'accounts', within);
@@ -194,7 +194,7 @@ function registerAddCommand(group: Command, { begin }: ProgramInterface): void {
     .command('add')
     .description('let an agent use a provider; prompts for the key without showing it')
     .argument('<provider>', 'its slug, e.g. openai')
-    .option('--agent <agent>', 'whose it is')
+    .option('--agent <agent>', 'the agent of the account')
     .option('--test', 'ask the provider first whether it takes the key')
     .option('--allow-sensitive-paths', 'let calls pass that hand out credentials')
     .option('--allow-opaque', 'let calls pass whose path does not say what they do, such as GraphQL');

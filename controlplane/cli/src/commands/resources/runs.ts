@@ -9,7 +9,7 @@ import { idTarget } from '../descriptors/operation-target-from-arguments.js';
 import { listCommand } from '../descriptors/register-list-commands.js';
 import { commandGroup, operationCommand } from '../descriptors/register-operation-commands.js';
 
-const RUN = idTarget('<run>', 'its id');
+const RUN = idTarget('<run>', 'id of the run');
 
 export const registerRunsCommands = commandGroup(
   listCommand({
@@ -32,7 +32,7 @@ export const registerRunsCommands = commandGroup(
       { title: 'BUDGET', cell: ({ budgetCents }) => formatCents(budgetCents) },
       { title: 'CALLS', cell: ({ calls }) => String(calls) },
       { title: 'ENDS (UTC)', cell: ({ endedAt, expiresAt }) => formatMinute(endedAt ?? expiresAt) },
-      { title: 'ID', cell: ({ id }) => id },
+      { title: 'ID', cell: ({ id }) => id, toCopy: true },
     ],
   }),
   operationCommand({

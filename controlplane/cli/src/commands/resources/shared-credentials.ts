@@ -57,7 +57,7 @@ export const registerCredentialCommands = commandGroup(
     operation: 'POST /v1/credentials',
     fields: {
       providerSlug: textField('<provider>', 'its slug, e.g. openai'),
-      name: requiredField(textField('--name <name>', 'what it is called')),
+      name: requiredField(textField('--name <name>', 'name of the shared credential')),
       projectId: onlyProjectIdField('only agents of this one may use it'),
     },
     options: CREDENTIAL_OPTIONS,
@@ -134,7 +134,7 @@ export const registerCredentialCommands = commandGroup(
     description: 'rename it',
     operation: 'PATCH /v1/credentials/{id}',
     target: CREDENTIAL,
-    fields: { name: textField('<name>', 'the new one') },
+    fields: { name: textField('<name>', 'the new name') },
     print: (run, { credential }) => run.printSuccess(credential.name),
   }),
   operationCommand({

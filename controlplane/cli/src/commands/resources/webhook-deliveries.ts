@@ -15,7 +15,7 @@ import { type EventName, WEBHOOK } from './find-webhook-by-url-or-id.js';
 
 /** Of the response's first KiB, which `--json` prints whole. */
 const BODY_CHARS_SHOWN = 120;
-const DELIVERY = idTarget('<delivery>', 'its id');
+const DELIVERY = idTarget('<delivery>', 'id of the delivery');
 
 export const registerWebhookDeliveryCommands = commandGroup(
   listCommand({
@@ -26,7 +26,7 @@ export const registerWebhookDeliveryCommands = commandGroup(
     target: WEBHOOK,
     filters: {
       status: choiceField('--status <status>', 'only those', ['pending', 'success', 'failed']),
-      event: mapField(textField('--event <name>', 'only these'), (name) => name as EventName),
+      event: mapField(textField('--event <name>', 'only deliveries of this event'), (name) => name as EventName),
       start: parsedField('--start <instant>', 'made from then on, e.g. 2026-11-22T08:00Z', parseInstant),
       end: parsedField('--end <instant>', 'and before then', parseInstant),
     },
@@ -85,10 +85,10 @@ function registerReplayCommand(group: Command, { begin }: ProgramInterface): voi
     .option('--start <instant>', 'made from then on, e.g. 2026-11-22T08:00Z', parseInstant)
     .option('--end <instant>', 'and before then; now, if left out', parseInstant)
     .option('--status <status>', 'failed, success or both; failed, if left out', parseList)
-    .option('--event <name>', 'only these')
+    .option('--event <name>', 'only deliveries of this event')
     .action(async (text: string, { since, start, end, status, event }: ReplayOptions) => {
       const run = begin();
-      if ((since === undefined) === (start === undefined)) throw usage('from when on? --since or --start');
+      if ((since === undefined) === (start === undefined)) throw usage('give the beginning: either --since or --start');
       const nowMs = Date.now();
       const from = start ?? new Date(nowMs - parseDuration(since!, '--since')).toISOString();
       const client = await run.getClient();

@@ -64,8 +64,8 @@ export const registerWebhookCommands = commandGroup(
     description: 'add a webhook endpoint; prints only its signing secret, once, on stdout',
     operation: 'POST /v1/webhooks',
     fields: {
-      url: textField('<target>', 'its URL'),
-      events: requiredField(eventsField('which, e.g. usage.threshold,agent.budget_exceeded')),
+      url: textField('<target>', 'URL of the receiver'),
+      events: requiredField(eventsField('events to send, e.g. usage.threshold,agent.budget_exceeded')),
       kind: choiceField('--kind <kind>', 'what the receiver reads; webhook, if left out', [
         'webhook',
         'slack',
@@ -89,8 +89,8 @@ export const registerWebhookCommands = commandGroup(
     operation: 'PATCH /v1/webhooks/{id}',
     target: WEBHOOK,
     fields: {
-      url: textField('--target <url>', 'its URL'),
-      events: eventsField('which'),
+      url: textField('--target <url>', 'URL of the receiver'),
+      events: eventsField('events to send'),
       status: choiceField('--status <status>', 'whether anything is sent', ['active', 'paused']),
     },
     print: (run, { endpoint }) => run.printSuccess(endpoint.url),

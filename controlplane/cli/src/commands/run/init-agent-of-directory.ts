@@ -23,20 +23,22 @@ interface AgentChoice {
 const NEW_AGENT = '+';
 
 export function registerInitCommand(command: Command, { begin }: ProgramInterface): void {
-  command.option('--agent <agent>', 'which is meant here').action(async ({ agent: wanted }: InitOptions) => {
-    const run = begin();
-    const path = join(run.terminal.cwd, PROJECT_FILE);
-    const agent = wanted === undefined ? await chooseAgent(run) : await findAgent(run, wanted);
-    if (existsSync(path)) await requireConfirmation(run, `Write ${path} anew?`);
-    const { project } = run.settings;
-    const content = { ...(project === null ? {} : { project }), agent: agent.slug };
-    writeFileSync(path, `${JSON.stringify(content, null, 2)}\n`);
-    run.printResult({ file: path, content }, () => {
-      run.printSuccess(`${path}: ${agent.slug}`);
-      run.printLine('  acg run -- <command>');
+  command
+    .option('--agent <agent>', 'the agent of this directory: name, slug or id')
+    .action(async ({ agent: wanted }: InitOptions) => {
+      const run = begin();
+      const path = join(run.terminal.cwd, PROJECT_FILE);
+      const agent = wanted === undefined ? await chooseAgent(run) : await findAgent(run, wanted);
+      if (existsSync(path)) await requireConfirmation(run, `Write ${path} anew?`);
+      const { project } = run.settings;
+      const content = { ...(project === null ? {} : { project }), agent: agent.slug };
+      writeFileSync(path, `${JSON.stringify(content, null, 2)}\n`);
+      run.printResult({ file: path, content }, () => {
+        run.printSuccess(`${path}: ${agent.slug}`);
+        run.printLine('  acg run -- <command>');
+      });
+      run.printNote('it holds no secret: commit it');
     });
-    run.printNote('it holds no secret: commit it');
-  });
 }
 
 async function chooseAgent(run: Invocation): Promise<AgentChoice> {

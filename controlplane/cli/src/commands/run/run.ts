@@ -50,7 +50,7 @@ export const addRunOptions = (command: Command): Command =>
 
 export function registerRunCommand(command: Command, { begin, setExitCode: exit }: ProgramInterface): void {
   addRunOptions(command)
-    .argument('[command...]', 'after --')
+    .argument('[command...]', 'the program and its arguments')
     .usage('[--agent <agent> | --personal] [options] -- <command> [arguments…]')
     .option('--budget <usd>', 'what the program may spend: it gets a run with this hard budget', parseDollarsAsCents)
     .option('--for <span>', 'with --budget: how long the run lasts at most, 1m to 30d; --ttl, if left out')

@@ -52,9 +52,9 @@ interface SignupOptions {
 
 export function registerSignupCommand(command: Command, { begin }: ProgramInterface): void {
   command
-    .requiredOption('--email <address>', 'yours')
-    .requiredOption('--org-name <name>', 'of the organization that is made')
-    .option('--name <name>', 'yours; what stands before the @, if left out')
+    .requiredOption('--email <address>', 'your e-mail address')
+    .requiredOption('--org-name <name>', 'name of the new organization')
+    .option('--name <name>', 'your name; by default the part of the e-mail address before the @')
     .option('--password-stdin', 'read the password from stdin')
     .action(async ({ email, name, orgName, passwordStdin }: SignupOptions) => {
       const run = begin();

@@ -30,7 +30,7 @@ export const registerOrgCommands = commandGroup(
     operation: 'PATCH /v1/orgs/{id}',
     target: CURRENT_ORG,
     fields: {
-      name: textField('--name <name>', 'its name'),
+      name: textField('--name <name>', 'name of the organization'),
       budgetCentsMonthly: parsedOrNoneField(
         '--budget <usd>',
         'US dollars a month over all agents, or none',
@@ -64,9 +64,9 @@ export const registerOrgCommands = commandGroup(
     name: 'create',
     description: 'create an organization with this user as its owner',
     operation: 'POST /v1/orgs',
-    fields: { name: textField('<name>', 'its name') },
+    fields: { name: textField('<name>', 'name of the organization') },
     print: (run, { org }) => run.printSuccess(`${org.slug}  ${org.id}`),
-    after: (run, { org }) => run.printNote(`go over to it: acg org use ${org.slug}`),
+    after: (run, { org }) => run.printNote(`switch to it: acg org use ${org.slug}`),
   }),
   operationCommand({
     name: 'delete',
@@ -77,7 +77,8 @@ export const registerOrgCommands = commandGroup(
     confirm: ({ found, at }) => `Revoke all gateway tokens of ${found.slug} ${at} now, and delete it in seven days?`,
     body: async (run, { options }) => ({ password: await readPassword(run, 'Your password', options.passwordStdin) }),
     print: (run, _response, { found }) => run.printSuccess(`${found.slug} is being deleted`),
-    after: (run, _response, { found }) => run.printNote(`until then an owner restores it: acg org restore ${found.id}`),
+    after: (run, _response, { found }) =>
+      run.printNote(`within seven days an owner can restore it: acg org restore ${found.id}`),
   }),
   operationCommand({
     name: 'restore',
@@ -129,7 +130,7 @@ function registerListAndUseCommands(group: Command, { begin }: ProgramInterface)
     .action(async (text: string) => {
       const run = begin();
       const { session, profile, url } = run.settings;
-      if (session === null) throw usage('only a saved login can go over to another organization', 'acg login');
+      if (session === null) throw usage('only a saved login can switch to another organization', 'acg login');
       const orgId = await findOrgId(run, text);
       const { token } = await (await run.getClient()).post('/v1/auth/switch-org', { body: { orgId } });
       const me = await fetchIdentity(createApiClient({ url, token }));

@@ -31,7 +31,7 @@ export const registerSessionCommands = commandGroup(
     name: 'end',
     description: 'revoke a session',
     operation: 'DELETE /v1/sessions/{id}',
-    target: idTarget('<session>', 'its id'),
+    target: idTarget('<session>', 'id of the session'),
     confirm: ({ text, at }) => `End the session ${text} ${at}?`,
     print: (run, _response, { text }) => run.printSuccess(`${text} has ended`),
   }),

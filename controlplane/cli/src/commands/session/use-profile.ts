@@ -7,7 +7,7 @@ import { requireConfirmation } from '../../terminal/prompt.js';
 
 export function registerUseCommand(command: Command, { begin }: ProgramInterface): void {
   command
-    .argument('[profile]', 'the one to switch to')
+    .argument('[profile]', 'the profile to switch to')
     .option('--forget', 'delete the profile with its login and saved gateway tokens')
     .action(async (name: string | undefined, { forget }: { readonly forget?: true }) => {
       const run = begin();

@@ -10,8 +10,7 @@ import { showToast } from '../feedback/toast.js';
 import { BudgetAmountInput } from '../forms/budget-amount-input.js';
 import { Form } from '../forms/form-with-server-errors.js';
 import { formErrors } from '../forms/server-errors-at-form-fields.js';
-import { type BudgetRowInput, isPlainMonthly } from './budget-row.js';
-import { BUDGET_MODE_LABELS } from './budget-row-dialog.js';
+import { BUDGET_MODE_LABELS, type BudgetRowInput, isPlainMonthly } from './budget-row.js';
 import { BudgetRowsSection } from './budget-rows-section.js';
 
 type Rates = { [field in RateLimit['field']]?: number };

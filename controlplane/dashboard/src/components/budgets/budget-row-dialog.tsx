@@ -7,18 +7,13 @@ import { centsToDollarInput, dollarInputToCents } from '../../format/format.js';
 import { BudgetAmountInput } from '../forms/budget-amount-input.js';
 import { FormDialog } from '../forms/form-dialog.js';
 import { formErrors } from '../forms/server-errors-at-form-fields.js';
-import type { BudgetRow, BudgetRowInput } from './budget-row.js';
+import { BUDGET_MODE_LABELS, type BudgetRow, type BudgetRowInput } from './budget-row.js';
 
 const WINDOWS: Readonly<Record<BudgetWindow, string>> = {
   day: 'Day (UTC)',
   week: 'Week (UTC, from Monday)',
   month: 'Month (UTC)',
   total: 'In total',
-};
-export const BUDGET_MODE_LABELS: Readonly<Record<BudgetRowMode, string>> = {
-  soft: 'Soft: rejects calls once it is spent',
-  hard: 'Hard: rejects calls that may exceed it',
-  audit: 'Audit: counts, and never rejects',
 };
 const LABELS = { budgets: 'Budget' };
 

@@ -1,6 +1,12 @@
 /** A budget row as the API shows it, and as a change sends it. */
 import type { BudgetRowMode, BudgetWindow } from '@acg/base/budget-rows';
 
+export const BUDGET_MODE_LABELS: Readonly<Record<BudgetRowMode, string>> = {
+  soft: 'Soft: rejects calls once it is spent',
+  hard: 'Hard: rejects calls that may exceed it',
+  audit: 'Audit: counts, and never rejects',
+};
+
 export interface BudgetRow {
   readonly id?: string;
   readonly window: BudgetWindow;

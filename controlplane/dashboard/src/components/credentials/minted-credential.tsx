@@ -57,7 +57,10 @@ export function MintedCredential({ target, usedBy, providerSlug, minted }: Minte
       {isConnected && (
         <>
           {provider !== undefined && (
-            <RedirectUri provider={provider} isOwnApp={method === undefined || method.fields.length > 0} />
+            <RedirectUri
+              provider={provider}
+              isOwnApp={method === undefined || method.fields.some(({ required }) => required)}
+            />
           )}
           <ConnectButtons
             target={target}

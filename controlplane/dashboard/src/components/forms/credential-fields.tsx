@@ -104,7 +104,7 @@ export function CredentialFields({ provider, values, onChange, errors }: Credent
         />
       )}
       {method !== null && method.kind === 'oauth2_authorization_code' && (
-        <RedirectUri provider={provider} isOwnApp={method.fields.length > 0} />
+        <RedirectUri provider={provider} isOwnApp={method.fields.some(({ required }) => required)} />
       )}
       <FieldInputs fields={fieldsOf(provider, values)} values={values} onChange={onChange} errors={errors} />
     </>

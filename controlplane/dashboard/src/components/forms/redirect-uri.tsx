@@ -5,7 +5,7 @@ import { InlineCopy } from '../buttons/inline-copy.js';
 
 interface RedirectUriProps {
   readonly provider: { readonly slug: string; readonly builtIn: boolean };
-  /** The organization has registered the OAuth app; false: the gateway registers itself. */
+  /** The organization must register the OAuth app; false: the gateway registers itself, unless a client is entered. */
   readonly isOwnApp: boolean;
 }
 
@@ -15,14 +15,18 @@ export function RedirectUri({ provider, isOwnApp }: RedirectUriProps) {
   const uri = `${publicUrl ?? ''}/connect/${provider.builtIn ? 'gateway' : orgId}/${provider.slug}/callback`;
   if (!isOwnApp)
     return (
-      <Text size="sm" c="dimmed">
-        The gateway registers its own OAuth app with this server. You do not need to create one.
+      <Text size="sm" c="dimmed" component="div" className="acg-break-anywhere">
+        The gateway registers its own OAuth app with this server. You do not need to create one. An app of your own
+        needs the redirect URI <RedirectUriValue uri={publicUrl === undefined ? null : uri} />
       </Text>
     );
   return (
     <Text size="sm" c="dimmed" component="div" className="acg-break-anywhere">
       OAuth app: your own, registered at the provider with this redirect URI:{' '}
-      {publicUrl === undefined ? '…' : <InlineCopy value={uri} what="redirect URI" />}
+      <RedirectUriValue uri={publicUrl === undefined ? null : uri} />
     </Text>
   );
 }
+
+const RedirectUriValue = ({ uri }: { readonly uri: string | null }) =>
+  uri === null ? '…' : <InlineCopy value={uri} what="redirect URI" />;

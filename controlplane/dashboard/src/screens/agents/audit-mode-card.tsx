@@ -1,8 +1,9 @@
 /** Which limits of an agent are counted without rejecting calls. */
+import { BUDGET_ROW_MODES, type BudgetRowMode } from '@acg/base/budget-rows';
 import { RATE_LIMITS } from '@acg/base/limit-definitions';
-import { Card, Stack, Switch, Text, Title } from '@mantine/core';
+import { Card, NativeSelect, Stack, Switch, Text, Title } from '@mantine/core';
 import { useMissingRoleReason } from '../../api/session.js';
-import { isPlainMonthly, toBudgetRowInput } from '../../components/budgets/budget-row.js';
+import { BUDGET_MODE_LABELS, isPlainMonthly, toBudgetRowInput } from '../../components/budgets/budget-row.js';
 import { showErrorToast, showToast } from '../../components/feedback/toast.js';
 import { type Agent, useUpdateAgent } from '../../resources/agent-account-and-key-hooks.js';
 
@@ -39,15 +40,17 @@ export function AuditModeCard({ agent }: { readonly agent: Agent }) {
           />
         ))}
         {monthly !== undefined && (
-          <Switch
+          // All three modes: switching audit off must not turn a hard budget into a soft one.
+          <NativeSelect
             label="Monthly budget"
+            data={BUDGET_ROW_MODES.map((value) => ({ value, label: BUDGET_MODE_LABELS[value] }))}
             disabled={isDisabled}
-            checked={monthly.mode === 'audit'}
-            onChange={({ currentTarget: { checked } }) =>
+            value={monthly.mode}
+            onChange={({ currentTarget: { value } }) =>
               save({
                 budgets: agent.budgets.map((row) => ({
                   ...toBudgetRowInput(row),
-                  ...(row === monthly ? { mode: checked ? 'audit' : 'soft' } : {}),
+                  ...(row === monthly ? { mode: value as BudgetRowMode } : {}),
                 })),
               })
             }

@@ -141,6 +141,11 @@ export class LayoutUpgrade implements Counters {
     this.#counters.updateLedgerSpend(name, window, nanos, ledgerOnlyNanos);
   }
 
+  /** The previous layout has no runs. */
+  endRun(runId: string): void {
+    this.#counters.endRun(runId);
+  }
+
   peek(request: PeekRequest, done: (snapshot: LimitSnapshot | null) => void): void {
     const { limits } = request;
     if (this.#stage.name === 'new')
