@@ -6,7 +6,7 @@ const TEN_MINUTES_S = 600;
 
 type Way = 'overlap' | 'replace' | 'compromised';
 
-export interface RotationChoice {
+interface RotationChoice {
   readonly way: Way;
   readonly keepSeconds: number;
 }
