@@ -15,6 +15,7 @@ import * as shared from '@acg/controlplane/provider-accounts/shared-credential-s
 import * as accounts from '@acg/controlplane/provider-accounts/store';
 import { listOrgCircuits } from '@acg/controlplane/providers/circuit-view-store';
 import * as customProviders from '@acg/controlplane/providers/custom/custom-provider-store';
+import * as runs from '@acg/controlplane/runs/store';
 import * as webhooks from '@acg/controlplane/webhooks/endpoint-and-delivery-store';
 import { beforeAll, expect, test } from 'vitest';
 import { seedTenants } from './fixtures/seed-skewed-tenants.js';
@@ -200,5 +201,41 @@ test('cost: resolving scans no table, so a plan that was made while tables were 
     const before = await scans();
     for (let i = 0; i < 3; i++) await loadContextRows(tx as unknown as Sql, queries, true);
     expect(await scans()).toBe(before);
+  });
+});
+
+test('cost: a plan that was made while few runs were open scans no other open runs', async () => {
+  await database().sql.begin(async (tx) => {
+    const orgId = big.orgId;
+    const openRuns = (count: number, prefix: string) => tx`
+      insert into runs (id, org_id, agent_id, root_id, ancestors, budget_cents, token_hash, key_prefix, created_at, expires_at)
+      select r.id, ${orgId}, a.id, top, case when i = 0 then '{}' else array[top] end, 10,
+             sha256(convert_to(${prefix} || i, 'UTF8')), 'acg_run', now(), now() + interval '1 hour'
+        from (select id from agents where org_id = ${orgId} order by id limit 1) a
+       cross join (select gen_random_uuid() as top) t
+       cross join lateral (select i, case when i = 0 then top else gen_random_uuid() end as id
+                             from generate_series(0, ${count - 1}) as i) r
+      returning id, agent_id as "agentId", token_hash as "tokenHash"`;
+    await openRuns(2_000, 'old');
+    await tx`update runs set ended_at = now(), end_reason = 'ended'`;
+    const [, caller] = await openRuns(2, 'few');
+    await tx`analyze runs`;
+    const calls = {
+      context: () =>
+        loadContextRows(tx as unknown as Sql, [{ tokenHash: hashOf('few1'), agentRef: '', agentRefId: null }], true),
+      starter: () => runs.lockStarters(tx, orgId, [caller as { tokenHash: Buffer; agentId: string }]),
+      end: () => runs.endRuns(tx, orgId, [caller!.id]),
+    };
+    // The settings apply from the second execution on; nothing is ended yet, so that each plan is that of open runs.
+    const noRuns = () => runs.endRuns(tx, orgId, []);
+    for (const work of [calls.context, calls.starter, noRuns, calls.context, calls.starter, noRuns]) await work();
+    await openRuns(5_000, 'many');
+    const fetched = async (): Promise<number> =>
+      (await tx`select idx_tup_fetch as n from pg_stat_xact_user_tables where relname = 'runs'`)[0]!.n;
+    for (const [name, work] of Object.entries(calls)) {
+      const before = await fetched();
+      await work();
+      expect(`${name}: ${(await fetched()) - before < 100}`).toBe(`${name}: true`);
+    }
   });
 });

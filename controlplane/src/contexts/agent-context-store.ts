@@ -190,8 +190,9 @@ export async function loadContextRows(
           -- A data plane of the release before does not enforce budgets of runs, so it gets no context of one.
           select coalesce(k.id, t.id, r.id), r.org_id, 'agent', r.agent_id, null, least(r.expires_at, k.expires_at), r.id
             from runs r left join api_keys k on k.id = r.key_id left join trust_rules t on t.id = r.trust_rule_id
+           -- end_reason, not ended_at: a plan made while few runs are open would scan an index of all open runs.
            where asked.enforces_budgets and r.token_hash = asked.token_hash
-             and r.ended_at is null and r.expires_at > now()
+             and r.end_reason is null and r.expires_at > now()
              and (k.id is null or (k.revoked_at is null and (k.expires_at is null or k.expires_at > now())))
              and t.deleted_at is null
              and not exists (select from runs p where p.id = any(r.ancestors) and p.ended_at is not null)

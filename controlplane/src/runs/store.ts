@@ -226,7 +226,7 @@ const selectStarters = (tx: Tx, orgId: string, tokens: readonly TokenOfAgent[]) 
         select r.org_id, r.agent_id, null::uuid as project_id, r.key_id, r.trust_rule_id, r.expires_at, r.id as run_id,
                r.ancestors || r.id as chain
           from runs r
-         where r.token_hash = q.token_hash and r.ended_at is null and r.expires_at > now()
+         where r.token_hash = q.token_hash and r.end_reason is null and r.expires_at > now()
            and not exists (select from runs p where p.id = any(r.ancestors) and p.ended_at is not null)
         union all
         select k.org_id, k.agent_id, case when k.scope = 'project' then k.project_id end, k.id, null, k.expires_at, null, '{}'
@@ -317,12 +317,14 @@ export async function endRuns(
   orgId: string,
   ids: readonly string[],
 ): Promise<{ readonly ended: readonly EndedRun[]; readonly runs: ReadonlyMap<string, RunRow> }> {
-  // Expired runs below an ended one may be left to `claimExpiredRuns`.
+  // Expired runs below an ended one may be left to `claimExpiredRuns`. `end_reason` and `offset` keep the planner from a scan
+  // of all open runs, which is as cheap as a lookup while few are open.
   const tree = tx`
     with recursive tree (id) as (
-      select id from runs where org_id = ${orgId} and id = any(${[...ids]}::uuid[]) and ended_at is null
+      select id from runs where org_id = ${orgId} and id = any(${[...ids]}::uuid[]) and end_reason is null
       union
-      select c.id from tree join runs c on c.ancestors[1] = tree.id and c.ancestors <> '{}' and c.ended_at is null)`;
+      select c.id from tree cross join lateral (
+        select id from runs where ancestors[1] = tree.id and ancestors <> '{}' and ended_at is null offset 0) c)`;
   // One round trip. The first waits for sub-runs that are being started, which the others would not see. Runs are locked
   // from the top down, so that two ends within a tree do not wait for each other.
   const [, , ended, runs] = await Promise.all([
@@ -332,7 +334,7 @@ export async function endRuns(
     tx`${tree} select from runs where id in (select id from tree) order by cardinality(ancestors), id for no key update`,
     tx<EndedRun[]>`
       ${tree} update runs set ended_at = now(), end_reason = 'ended'
-       where id in (select id from tree) and ended_at is null and expires_at > now() returning id, ancestors`,
+       where id in (select id from tree) and end_reason is null and expires_at > now() returning id, ancestors`,
     loadRuns(tx, orgId, ids),
   ]);
   return { ended, runs: new Map(runs.map((run) => [run.id, run])) };
