@@ -53,5 +53,6 @@ export const EXAMPLES = {
   'types.title': EVENT_TYPES['usage.threshold'].title,
   'types.description': EVENT_TYPES['usage.threshold'].description,
   'types.severity': EVENT_TYPES['usage.threshold'].severity,
+  'types.webhooksOnly': false,
   'types.sample': EVENT_TYPES['usage.threshold'].sample,
 };
