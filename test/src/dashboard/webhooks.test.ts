@@ -46,6 +46,7 @@ test('creates an endpoint, tests it, retries a failed delivery, pauses and delet
   await page.getByText('No endpoints yet').waitFor();
   await page.getByRole('button', { name: 'Add endpoint' }).first().click();
   await page.getByLabel('Endpoint URL').fill(url);
+  expect(await page.getByLabel('Audit entry').isChecked()).toBe(false);
   await page.getByLabel('Agent deleted').uncheck();
   await page.getByRole('button', { name: 'Save' }).click();
   const secret = (await page.locator('[data-secret]').textContent())!;

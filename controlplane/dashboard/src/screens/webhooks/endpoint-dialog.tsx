@@ -28,12 +28,14 @@ export function EndpointDialog({ endpoint, onClose, onSaved }: EndpointDialogPro
   const [url, setUrl] = useFormDraft(`endpoint ${endpoint?.id ?? 'new'} url`, isChat ? '' : (endpoint?.url ?? ''));
   const [kind, setKind] = useFormDraft<Endpoint['kind']>('endpoint new kind', endpoint?.kind ?? 'webhook');
   const { types } = useEventTypes();
-  /** Null: every event. */
+  /** Null: every event but those that only admins may read, which an admin selects. */
   const [chosen, setChosen] = useFormDraft<readonly string[] | null>(
     `endpoint ${endpoint?.id ?? 'new'} events`,
     endpoint?.events ?? null,
   );
-  const events = types.map(({ event }) => event).filter((event) => chosen?.includes(event) ?? true);
+  const events = types
+    .filter(({ event, webhooksOnly }) => chosen?.includes(event) ?? !webhooksOnly)
+    .map(({ event }) => event);
   const save = useMutation({
     mutationFn: async () => {
       if (endpoint === null) {
