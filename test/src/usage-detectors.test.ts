@@ -158,5 +158,5 @@ test('status: a burst of requests shares one query and needs no session', async 
   expect(new Set(first!.body.providers.map((one: { slug: string }) => one.slug))).toEqual(
     new Set(new Catalogue().slugs),
   );
-  expect(Object.keys(first!.body)).toEqual(['status', 'providers', 'lastUpdated']);
+  expect(Object.keys(first!.body)).toEqual(['status', 'providers', 'counterStoreOutage', 'lastUpdated']);
 });

@@ -25,6 +25,7 @@ import { pruneStoredResponses } from '@acg/controlplane/idempotency/stored-respo
 import { pruneKeys } from '@acg/controlplane/issuer/issuer-key-store';
 import { UsageRetention } from '@acg/controlplane/ledger/usage-retention';
 import { pruneInvitations } from '@acg/controlplane/members/store';
+import { pruneClients } from '@acg/controlplane/minting/oauth-client-store';
 import { pruneDeletions } from '@acg/controlplane/orgs/deletion-store';
 import { pruneSsoLogins } from '@acg/controlplane/sso/store';
 import { Throttle } from '@acg/controlplane/throttling/throttle';
@@ -274,6 +275,15 @@ const SWEEP_CASES: Readonly<Record<string, SweepCase>> = {
     column: 'active_from',
     keptMs: DAY_MS,
     row: () => ({ id: uuid(), org_id: uuid(), public_jwk: '{}', key_id: 'k', nonce: bytes(), ciphertext: bytes() }),
+  },
+  'minting/oauth-client-store.ts oauth_clients': {
+    sweep: pruneClients,
+    column: 'created_at',
+    keptMs: DAY_MS,
+    row: () => ({
+      ...{ id: uuid(), org_id: uuid(), issuer: 'i', redirect_uri: 'u', client_id: 'c', authentication: 'basic' },
+      ...sealed(),
+    }),
   },
   'trust-rules/store.ts trust_rule_keys': {
     sweep: pruneRuleKeys,
