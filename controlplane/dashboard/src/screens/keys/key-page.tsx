@@ -10,9 +10,9 @@ import { LoadedValue } from '../../components/feedback/loaded-value.js';
 import { RelativeTime } from '../../components/feedback/relative-time.js';
 import { StatusBadge } from '../../components/feedback/status-badge.js';
 import { Facts } from '../../components/layout/facts.js';
+import { lazyComponent } from '../../components/layout/lazy-component-no-suspense-delay.js';
 import { PageHeader } from '../../components/layout/page-header.js';
 import { PageLink } from '../../components/layout/page-link.js';
-import { RecentCalls } from '../../components/reports/recent-calls.js';
 import { UsageSection } from '../../components/reports/usage-section.js';
 import { providerLabel } from '../../messages/provider-labels.js';
 import { useAgentAccounts, useProjects } from '../../resources/agent-account-and-key-hooks.js';
@@ -20,6 +20,11 @@ import { useMembers } from '../../resources/use-members.js';
 import { describeKeyState, fetchKey, type Key } from './fetch-keys-and-describe-status.js';
 import { KeyActionButtons, KeyScope } from './key-columns.js';
 import { useKeyDialogs } from './use-key-dialogs.js';
+
+const RecentCalls = lazyComponent(
+  async () => (await import('../../components/reports/recent-calls.js')).RecentCalls,
+  <Skeleton h={160} />,
+);
 
 export function KeyPage() {
   const { id = '' } = useParams();
