@@ -282,6 +282,7 @@ describe('the second send', () => {
       isObjectStorage: true,
       pathPrefix: null,
       extraHeaders: [['x-extra', 'once']],
+      appendHeaders: [],
       extraQuery: [],
       dropHeaders: new Set<string>(),
       secretForms: [],
