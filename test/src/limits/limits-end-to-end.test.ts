@@ -287,7 +287,7 @@ test('fail-open: without Redis calls pass and are counted; afterwards limits and
   for (let i = 0; i < 10; i++) expect((await call(urls[i % 2]!, token, 'gone', 500)).status).toBe(200);
   expect(await uncheckedTotal()).toBe(10);
   const outage = async () => (await stack.call('GET', '/v1/status', null)).body.counterStoreOutage;
-  await waitForCondition(async () => (await outage())?.dataPlanes === urls.length, 'the status names both data planes');
+  await waitForCondition(async () => (await outage())?.dataPlanes >= urls.length, 'the status names both data planes');
   expect(Date.parse((await outage()).since)).toBeLessThanOrEqual(Date.now());
   await redis.restart();
   await waitForCondition(async () => (await countEnforcingPlanes()) === urls.length, 'both data planes enforce again');
