@@ -95,8 +95,8 @@ export class GatewayIssuer {
     const keys = await this.listKeys(actor.orgId);
     throw new Conflict(
       keys.some(({ state }) => state === 'next')
-        ? 'the next key is already published'
-        : `${PUBLISHED_KEYS_MAX} keys are published: try again when a former one has been published for a day`,
+        ? 'the next key is already published: activate it, or wait until it signs'
+        : `${PUBLISHED_KEYS_MAX} keys are published: try again when a previous one has been published for a day`,
     );
   }
 

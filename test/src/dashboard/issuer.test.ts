@@ -32,7 +32,7 @@ test('shows the issuer, rotates its key by hand, and fills the set-up of each pr
   const byHand = page.getByRole('switch', { name: 'Activate new keys by hand' });
   await byHand.focus();
   await page.keyboard.press('Space');
-  await page.getByText('Keys are activated by hand').waitFor();
+  await page.getByText('New keys wait for an admin').waitFor();
   await page.getByRole('button', { name: 'Publish next key' }).click();
   await page.getByRole('row', { name: /Published, does not sign yet.*Activation by an admin/ }).waitFor();
   expect(await page.getByRole('button', { name: 'Publish next key' }).getAttribute('title')).toContain('already');

@@ -12,9 +12,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Member, startControlPlane, type TestControlPlane } from '../fixtures/control-plane.js';
 import { waitUntil } from '../fixtures/wait-until.js';
 import { type ConnectedContextCache, connectContextCache } from '../plane-link/connected-context-cache.js';
-import { VendorEndpoints } from './vendor-endpoints.js';
+import { RecordingTokenEndpoints } from './recording-token-endpoints.js';
 
-let endpoints: VendorEndpoints;
+let endpoints: RecordingTokenEndpoints;
 let origin = '';
 let plane: TestControlPlane;
 let watched: ConnectedContextCache;
@@ -22,7 +22,7 @@ let owner: Member;
 let stranger: Member;
 
 beforeAll(async () => {
-  endpoints = await VendorEndpoints.start();
+  endpoints = await RecordingTokenEndpoints.start();
   origin = endpoints.origin;
   const file = join(mkdtempSync(join(tmpdir(), 'issuer-')), 'providers.json');
   const entry = (method: string, path: string) => ({ baseUrl: origin, tokenUrls: { [method]: `${origin}${path}` } });

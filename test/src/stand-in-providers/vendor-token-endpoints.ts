@@ -60,9 +60,9 @@ export const MINTED_ACCOUNTS = {
   },
 } as const;
 
-const STS_ANSWER = `<AssumeRoleResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleResult>
+const createStsAnswer = () => `<AssumeRoleResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleResult>
 <Credentials><AccessKeyId>${MINTED.aws.accessKeyId}</AccessKeyId><SecretAccessKey>${MINTED.aws.secretAccessKey}</SecretAccessKey>
-<SessionToken>${MINTED.aws.sessionToken}</SessionToken><Expiration>2026-11-28T03:00:00Z</Expiration></Credentials>
+<SessionToken>${MINTED.aws.sessionToken}</SessionToken><Expiration>${new Date(Date.now() + 3_600_000).toISOString()}</Expiration></Credentials>
 </AssumeRoleResult></AssumeRoleResponse>`;
 
 export class VendorTokenEndpoints {
@@ -81,7 +81,7 @@ export class VendorTokenEndpoints {
     if (path === '/google' && isGoogleAssertion(body, `${this.origin}/google`)) return token(MINTED.google);
     if (path === '/entra' && body.get('client_secret') === STORED.entraClientSecret) return token(MINTED.entra);
     const isRole = body.get('Action') === 'AssumeRole' && body.get('ExternalId') === `acg-${this.orgId}`;
-    if (path === '/sts' && isRole && isSignedForSts(request, text)) return response.end(STS_ANSWER);
+    if (path === '/sts' && isRole && isSignedForSts(request, text)) return response.end(createStsAnswer());
     response.statusCode = 403;
     return response.end('<ErrorResponse><Error><Code>AccessDenied</Code></Error></ErrorResponse>');
   });

@@ -1,15 +1,15 @@
 /** The newest forwarded and rejected calls of one object; each opens its details, and a link leads to all of them. */
-import { Anchor, Code, Group, Stack, Text, Title } from '@mantine/core';
+import { Anchor, Group, Stack, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { api } from '../../api/api-client.js';
 import { formatCents, formatMilliseconds } from '../../format/format.js';
-import { providerLabel } from '../../messages/provider-labels.js';
 import { CallOutcomeBadge } from '../feedback/call-status-badge.js';
 import { EmptyState } from '../feedback/empty-state.js';
 import { RelativeTime } from '../feedback/relative-time.js';
 import { DataTable } from '../tables/data-table.js';
+import { CallPath } from './call-path.js';
 import { sharedFieldsOf } from './merged-call.js';
 
 const ROWS_DEFAULT = 10;
@@ -57,17 +57,7 @@ export function RecentCalls({ scope, rows = ROWS_DEFAULT, empty }: RecentCallsPr
         columns={[
           { header: 'Time', cell: ({ at }) => <RelativeTime at={at} /> },
           { header: 'Agent', cell: (call) => sharedFieldsOf(call).agentName ?? sharedFieldsOf(call).agentId.slice(-8) },
-          {
-            header: 'Call',
-            cell: (call) => {
-              const { method, path, providerSlug } = sharedFieldsOf(call);
-              return (
-                <Text size="sm" span className="acg-call-path acg-one-line" title={`${method} ${path}`}>
-                  {providerSlug !== null && providerLabel(providerSlug)} <Code>{method}</Code> {path}
-                </Text>
-              );
-            },
-          },
+          { header: 'Call', cell: (call) => <CallPath call={call} /> },
           { header: 'Status', cell: (call) => <CallOutcomeBadge {...call} /> },
           { header: 'Cost', numeric: true, cell: ({ forwarded }) => formatCents(forwarded?.costCents ?? null) },
           {

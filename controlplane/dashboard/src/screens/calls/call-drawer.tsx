@@ -1,6 +1,6 @@
 /** A drawer with all details of a call. */
 import { LOG_FIELD_ROWS } from '@acg/base/call-log-fields';
-import { Anchor, Button, Code, Drawer, Group, Skeleton, Stack, Text } from '@mantine/core';
+import { Anchor, Code, Drawer, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { useConfig } from '../../api/session.js';
@@ -19,6 +19,7 @@ import {
   NO_VALUE,
 } from '../../format/format.js';
 import { providerLabel } from '../../messages/provider-labels.js';
+import { CallFilterButtons } from './call-filter-buttons.js';
 import { type CallFilters, type CallRow, fetchCall } from './fetch-calls-and-format-fields.js';
 import { RejectedCallDetails } from './rejected-call-details.js';
 
@@ -124,24 +125,15 @@ function CallDetails({
         <LogFieldRows section="Time and size" call={call} />
         <DetailRow label="Provider status">{call.upstreamStatus === 0 ? 'no response' : call.upstreamStatus}</DetailRow>
       </DetailSection>
-      <Group gap="sm">
-        <Button size="xs" variant="default" onClick={() => onFilter({ agent: call.agentId })}>
-          Only this agent
-        </Button>
-        <Button size="xs" variant="default" onClick={() => onFilter({ key: call.keyId })}>
-          Only this token
-        </Button>
-        {call.runId !== null && (
-          <Button size="xs" variant="default" onClick={() => onFilter({ run: call.runId ?? '' })}>
-            Only this run
-          </Button>
-        )}
-        {call.model !== null && (
-          <Button size="xs" variant="default" onClick={() => onFilter({ model: call.model ?? '' })}>
-            Only this model
-          </Button>
-        )}
-      </Group>
+      <CallFilterButtons
+        filters={[
+          ['agent', 'agent', call.agentId],
+          ['token', 'key', call.keyId],
+          ['run', 'run', call.runId],
+          ['model', 'model', call.model],
+        ]}
+        onFilter={onFilter}
+      />
     </Stack>
   );
 }

@@ -7,13 +7,13 @@ import { CallOutcomeBadge } from '../../components/feedback/call-status-badge.js
 import { EmptyState } from '../../components/feedback/empty-state.js';
 import { StatusBadge } from '../../components/feedback/status-badge.js';
 import { PageHeader } from '../../components/layout/page-header.js';
+import { CallPath } from '../../components/reports/call-path.js';
 import { sharedFieldsOf } from '../../components/reports/merged-call.js';
 import { DataTable } from '../../components/tables/data-table.js';
 import { FilterChips } from '../../components/tables/filter-chips.js';
 import { NO_VALUE } from '../../format/format.js';
 import { timeZoneUnit } from '../../format/time-zone.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
-import { providerLabel } from '../../messages/provider-labels.js';
 import { useCallChips } from './call-chips.js';
 import { saveCallsCsv } from './call-csv.js';
 import { CallDrawer } from './call-drawer.js';
@@ -137,17 +137,7 @@ export function CallsPage() {
               return <span className="acg-name">{agentName ?? <Code>{agentId.slice(-8)}</Code>}</span>;
             },
           },
-          {
-            header: 'Call',
-            cell: (call) => {
-              const { method, path, providerSlug } = sharedFieldsOf(call);
-              return (
-                <Text size="sm" span className="acg-call-path acg-one-line" title={`${method} ${path}`}>
-                  {providerSlug !== null && providerLabel(providerSlug)} <Code>{method}</Code> {path}
-                </Text>
-              );
-            },
-          },
+          { header: 'Call', cell: (call) => <CallPath call={call} /> },
           {
             header: 'Status',
             cell: (call) => <CallOutcomeBadge {...call} />,

@@ -1,5 +1,5 @@
 /** All details of a call that the gateway rejected, with cause and remedy. */
-import { Anchor, Button, Code, Group, Stack, Text } from '@mantine/core';
+import { Anchor, Code, Stack, Text } from '@mantine/core';
 import { Link } from 'wouter';
 import { InlineCopy } from '../../components/buttons/inline-copy.js';
 import { CallOutcomeBadge } from '../../components/feedback/call-status-badge.js';
@@ -8,6 +8,7 @@ import { RejectionAdvice } from '../../components/feedback/rejection-advice.js';
 import type { RejectedCall } from '../../components/reports/merged-call.js';
 import { formatExactTime, NO_VALUE } from '../../format/format.js';
 import { providerLabel } from '../../messages/provider-labels.js';
+import { CallFilterButtons } from './call-filter-buttons.js';
 import type { CallFilters } from './fetch-calls-and-format-fields.js';
 
 interface RejectedCallDetailsProps {
@@ -51,16 +52,13 @@ export const RejectedCallDetails = ({ call, onFilter }: RejectedCallDetailsProps
         <InlineCopy value={call.id} what="request id" />
       </DetailRow>
     </DetailSection>
-    <Group gap="sm">
-      <Button size="xs" variant="default" onClick={() => onFilter({ agent: call.agentId })}>
-        Only this agent
-      </Button>
-      <Button size="xs" variant="default" onClick={() => onFilter({ key: call.keyId })}>
-        Only this token
-      </Button>
-      <Button size="xs" variant="default" onClick={() => onFilter({ reason: call.reason })}>
-        Only this reason
-      </Button>
-    </Group>
+    <CallFilterButtons
+      filters={[
+        ['agent', 'agent', call.agentId],
+        ['token', 'key', call.keyId],
+        ['reason', 'reason', call.reason],
+      ]}
+      onFilter={onFilter}
+    />
   </Stack>
 );

@@ -58,8 +58,8 @@ export function IssuerKeys({ query, issuer }: IssuerKeysProps) {
       <Stack gap="sm">
         <Text size="sm">
           {manualRotation
-            ? 'Upload the JWKS to each provider that holds a copy, then activate the next key. The former key stays published for a day.'
-            : 'A key signs for 30 days. The next one is published a day before it signs, and the former one stays published for a day.'}
+            ? 'Upload the JWKS to each provider that holds a copy, then activate the next key. The previous key stays published for a day.'
+            : 'A key signs for 30 days. The next one is published a day before it signs, and the previous one stays published for a day.'}
         </Text>
         <DataTable
           label="Signing keys"

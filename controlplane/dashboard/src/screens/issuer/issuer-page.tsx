@@ -67,7 +67,7 @@ function IssuerFacts({ issuer }: { readonly issuer: Issuer }) {
         onChange={(event) =>
           setManual.mutate(event.currentTarget.checked, {
             onSuccess: (_, isManual) =>
-              showToast(isManual ? 'Keys are activated by hand' : 'Keys are rotated by themselves'),
+              showToast(isManual ? 'New keys wait for an admin' : 'Keys rotate automatically'),
             onError: showErrorToast,
           })
         }

@@ -1,5 +1,5 @@
 /** A drawer with the agents that use a shared credential; agents can be added and removed. */
-import { Anchor, Drawer, Group, Pagination, Skeleton, Stack, Text } from '@mantine/core';
+import { Anchor, Drawer, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
@@ -9,6 +9,7 @@ import { AgentSelect } from '../../components/forms/agent-select.js';
 import { Form } from '../../components/forms/form-with-server-errors.js';
 import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
 import { lazyComponent } from '../../components/layout/lazy-component-no-suspense-delay.js';
+import { PagingBar } from '../../components/tables/paging-bars.js';
 import { formatAgentCount } from '../../format/format.js';
 import { useRemoveAccount } from '../../resources/provider-account-mutations.js';
 import {
@@ -166,13 +167,13 @@ function AgentsUsingCredential({ credential }: { readonly credential: SharedCred
         ))}
       </ul>
       {total > PAGE_SIZE && (
-        <Pagination
-          size="sm"
-          value={page}
-          onChange={setPage}
-          total={Math.ceil(total / PAGE_SIZE)}
-          getControlProps={(control) => ({ 'aria-label': `Used by: ${control} page` })}
-          getItemProps={(number) => ({ 'aria-label': `Used by: page ${number}` })}
+        <PagingBar
+          page={page}
+          pageSize={PAGE_SIZE}
+          total={total}
+          onPage={setPage}
+          shown={accounts.length}
+          label="Used by"
         />
       )}
     </Stack>

@@ -1,5 +1,5 @@
 /**
- * Stand-in of the vendors' token endpoints: takes every request, keeps what it got, and answers as the references of AWS STS,
+ * Stand-in of the vendors' token endpoints: accepts every request unchecked, records what it got, and answers as the references of AWS STS,
  * RFC 6749 §5.1 and Google's generateAccessToken say.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -12,18 +12,18 @@ interface Received {
   readonly beta: string | string[] | undefined;
 }
 
-const STS_ANSWER = `<AssumeRoleWithWebIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/">
+const createStsAnswer = () => `<AssumeRoleWithWebIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/">
 <AssumeRoleWithWebIdentityResult><Credentials><SessionToken>session-token-0123456789</SessionToken>
-<SecretAccessKey>temporary-secret-0123456789</SecretAccessKey><Expiration>2026-11-28T03:00:00Z</Expiration>
+<SecretAccessKey>temporary-secret-0123456789</SecretAccessKey><Expiration>${new Date(Date.now() + 3_600_000).toISOString()}</Expiration>
 <AccessKeyId>ASIAIOSFODNN7EXAMPLE</AccessKeyId></Credentials></AssumeRoleWithWebIdentityResult>
 </AssumeRoleWithWebIdentityResponse>`;
 
-export class VendorEndpoints {
+export class RecordingTokenEndpoints {
   readonly received: Received[] = [];
   private readonly server: Server = createServer((request, response) => void this.answer(request, response));
 
-  static async start(): Promise<VendorEndpoints> {
-    const endpoints = new VendorEndpoints();
+  static async start(): Promise<RecordingTokenEndpoints> {
+    const endpoints = new RecordingTokenEndpoints();
     await new Promise<void>((resolve) => endpoints.server.listen(0, '127.0.0.1', resolve));
     return endpoints;
   }
@@ -47,7 +47,7 @@ export class VendorEndpoints {
     const isJson = headers['content-type'] === 'application/json';
     const params = isJson ? JSON.parse(text || '{}') : Object.fromEntries(new URLSearchParams(text));
     this.received.push({ path, params, authorization: headers.authorization, beta: headers['anthropic-beta'] });
-    if (path === '/sts') return void response.end(STS_ANSWER);
+    if (path === '/sts') return void response.end(createStsAnswer());
     if (path === '/redirect') return void response.writeHead(302, { location: `${this.origin}/elsewhere` }).end();
     if (path === '/huge') return void response.end('x'.repeat(100_000));
     response.setHeader('content-type', 'application/json');
