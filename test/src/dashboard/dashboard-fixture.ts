@@ -27,6 +27,25 @@ const CARD_HEIGHT_MAX = 96;
 const WIDEST_VIEWPORT = { width: 1440, height: 900 } as const;
 const NARROWEST_VIEWPORT = { width: 360, height: 740 } as const;
 
+interface HoverTarget {
+  /** Classes and style, without what differs from one instance to the next. */
+  readonly kind: string;
+  readonly x: number;
+  readonly y: number;
+}
+
+/** Kinds of controls that were checked under the pointer, with the theme. */
+const hoveredControls = new Set<string>();
+/** Buttons and links with a text whose middle is visible and not covered. */
+const FIND_HOVER_TARGETS = `[...document.querySelectorAll('button,a')].flatMap((control) => {
+  const { left, top, width, height } = control.getBoundingClientRect();
+  const [x, y] = [left + width / 2, top + height / 2];
+  const isShown = width > 0 && x > 0 && y > 0 && x < innerWidth && y < innerHeight;
+  if (!isShown || control.textContent.trim() === '' || control.disabled || control.ariaDisabled === 'true') return [];
+  if (!control.contains(document.elementFromPoint(x, y))) return [];
+  return [{ kind: [control.className, control.getAttribute('style'), control.dataset.variant].join(), x, y }];
+})`;
+
 /** A user of the dashboard with a separate browser context. */
 class BrowserUser {
   readonly #problems: string[] = [];
@@ -113,6 +132,10 @@ class BrowserUser {
         await this.waitUntilLoaded();
         if (process.env.SCREENSHOTS === '1')
           await this.page.screenshot({ path: `${SCREENSHOTS}/${name}-${colorScheme}-${width}.png`, fullPage: true });
+        if (width === VIEWPORTS[0].width)
+          expect(await this.#findHoverViolations(colorScheme), `${name}, ${colorScheme}: under the pointer`).toEqual(
+            [],
+          );
         // The same elements in the other theme: only rules about colours can differ.
         const markup = await this.#readMarkup();
         const rules = markup === checked ? AXE_COLOR_RULES : AXE_RULES;
@@ -150,24 +173,50 @@ class BrowserUser {
     await this.checkPage(name);
   }
 
+  /**
+   * Contrast of buttons and links under the pointer, which axe alone does not see. Controls of the same classes and style are
+   * checked once in each theme by all tests of a worker.
+   */
+  async #findHoverViolations(colorScheme: string): Promise<readonly string[]> {
+    const violations: string[] = [];
+    for (const { kind, x, y } of await this.page.evaluate<HoverTarget[]>(FIND_HOVER_TARGETS)) {
+      if (hoveredControls.has(`${colorScheme} ${kind}`)) continue;
+      hoveredControls.add(`${colorScheme} ${kind}`);
+      await this.page.mouse.move(x, y);
+      violations.push(...(await this.#findAccessibilityViolations(['color-contrast'], [x, y])));
+    }
+    await this.page.mouse.move(0, 0);
+    return violations;
+  }
+
   /** The markup of the page, without the theme attribute. */
   async #readMarkup(): Promise<string> {
     const markup = await this.page.evaluate<string>('document.documentElement.outerHTML');
     return markup.replace(/ data-mantine-color-scheme="\w+"/, '');
   }
 
-  async #findAccessibilityViolations(rules: readonly string[]): Promise<readonly string[]> {
+  /** `at`: only the control at this point. */
+  async #findAccessibilityViolations(
+    rules: readonly string[],
+    at: readonly [x: number, y: number] | null = null,
+  ): Promise<readonly string[]> {
     if (!(await this.page.evaluate<boolean>('"axe" in globalThis'))) await this.page.evaluate(AXE_SCRIPT);
-    const violations = await this.page.evaluate(async (runOnly) => {
-      const { axe } = globalThis as unknown as {
-        axe: {
-          run(
-            options: object,
-          ): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }>;
+    const violations = await this.page.evaluate(
+      async ({ runOnly, point }) => {
+        const { axe, document } = globalThis as unknown as {
+          axe: {
+            run(
+              context: unknown,
+              options: object,
+            ): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }>;
+          };
+          document: { elementFromPoint(x: number, y: number): { closest(selector: string): unknown } | null };
         };
-      };
-      return (await axe.run({ runOnly, resultTypes: ['violations'] })).violations;
-    }, rules);
+        const context = point === null ? document : document.elementFromPoint(...point)?.closest('button,a');
+        return context == null ? [] : (await axe.run(context, { runOnly, resultTypes: ['violations'] })).violations;
+      },
+      { runOnly: rules, point: at },
+    );
     return violations.flatMap(({ id, nodes }) =>
       nodes.map((node) => `${id}: ${node.html.slice(0, 200)} ${node.failureSummary}`),
     );
