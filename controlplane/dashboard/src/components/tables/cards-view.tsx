@@ -22,7 +22,10 @@ export function CardsView<Data, Row>(props: ListProps<Data, Row>) {
           label="Sort by"
           p="md"
           pb={0}
-          data={sortable.map(({ sortKey, header }) => ({ value: sortKey!, label: header }))}
+          data={[
+            ...(sorting.sort === '' ? [{ value: '', label: 'Default' }] : []),
+            ...sortable.map(({ sortKey, header }) => ({ value: sortKey!, label: header })),
+          ]}
           value={sorting.sort}
           onChange={({ currentTarget: { value } }) =>
             sorting.onSort(value, sortable.find(({ sortKey }) => sortKey === value)?.numeric === true ? 'desc' : 'asc')
