@@ -105,7 +105,7 @@ test('shows an agent over its budget, and accepts its next call after the budget
   // Each call costs about 0.9 cents.
   await expect.poll(() => spender.sendCall('o1-pro')).toBe(429);
   await visitor.goto('/agents');
-  await page.getByRole('row', { name: /Spender.* of \$0\.01, 1\d\d\.?\d*%/ }).waitFor();
+  await page.getByRole('row', { name: /Spender.*over budget.* of \$0\.01, 1\d\d\.?\d*%/ }).waitFor();
   await visitor.gotoAndCheck('/', 'overview-budget');
   await page.getByText('Spender: calls are rejected until the end of the month.').waitFor();
 
@@ -139,7 +139,7 @@ test('reports usage by provider and model, below a cent, for custom days and as 
   // Hours are in the zone of the browser, or in UTC where the user chose it; days are UTC days.
   const devtools = await visitor.context.newCDPSession(page);
   await devtools.send('Emulation.setTimezoneOverride', { timezoneId: 'Pacific/Auckland' });
-  await visitor.gotoAndCheck('/usage', 'usage');
+  await visitor.gotoAndCheck('/usage?period=24h', 'usage');
   const { costUsd } = (await call('GET', '/v1/usage/summary?period=7d')).body;
   expect(costUsd).toBeGreaterThan(0);
   expect(costUsd).toBeLessThan(0.01);
@@ -262,6 +262,23 @@ test('closes a month: by project and model with total, share, change and order, 
   expect(lines[2]).toMatch(/^Total,/);
   const spends = lines.map((line) => Number(line.split(',')[4]));
   expect(spends[0]! + spends[1]!).toBeCloseTo(spends[2]!, 6);
+
+  // A past month has no figures of the present one beside it.
+  const presentMonth = page.getByRole('region', { name: 'This calendar month' });
+  await presentMonth.waitFor();
+  await page.getByLabel('Period', { exact: true }).selectOption('Last month');
+  await presentMonth.waitFor({ state: 'detached' });
+
+  // A bar of a day leads to its calls.
+  await visitor.goto('/usage?period=7d&by=agent');
+  const bars = page.getByRole('region', { name: 'Spend by agent', exact: true }).getByRole('img');
+  const { width, height } = (await bars.boundingBox())!;
+  // The last bar is today's.
+  const position = { x: width * 0.93, y: height / 2 };
+  await bars.hover({ position });
+  await bars.click({ position });
+  await page.getByRole('heading', { name: 'Calls', level: 1 }).waitFor();
+  expect(page.url()).toMatch(/from=[\d-]+T00%3A00%3A00.000Z&to=[\d-]+T00%3A00%3A00.000Z&live=off/);
 
   // The budgets of the month and of a day are lines in the charts of the agent.
   const rowOf = (window: string, cents: number) => ({ window, cents, models: [], mode: 'soft' });

@@ -12,7 +12,7 @@ import { BudgetAmountInput } from '../../components/forms/budget-amount-input.js
 import { BudgetThresholdInput, validateThresholds } from '../../components/forms/budget-threshold-input.js';
 import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
 import { lazyComponent } from '../../components/layout/lazy-component-no-suspense-delay.js';
-import { dollarInputToCents } from '../../format/format.js';
+import { centsToDollarInput, dollarInputToCents } from '../../format/format.js';
 import { type Agent, useUpdateAgent } from '../../resources/agent-account-and-key-hooks.js';
 import { AuditModeCard } from './audit-mode-card.js';
 import { describeRateLimitFields } from './describe-rate-limit-fields.js';
@@ -20,7 +20,6 @@ import { changedEnforcement, ENFORCEMENT_LABELS, EnforcementFields, enforcementI
 
 const ReplayDialog = lazyComponent(async () => (await import('./replay-dialog.js')).ReplayDialog, null);
 
-const CENTS = 100;
 const numberOrNull = (value: number | string): number | null => (typeof value === 'number' ? value : null);
 
 const LABELS = {
@@ -39,7 +38,7 @@ export function LimitsTab({ agent }: { readonly agent: Agent }) {
   const [replays, setReplays] = useState(false);
   const readOnly = useMissingRoleReason('admin') !== null;
   const [draft, saveDraft] = useFormDraft(`limits of ${agent.id}`, {
-    budget: agent.budgetCentsMonthly === null ? ('' as number | string) : agent.budgetCentsMonthly / CENTS,
+    budget: centsToDollarInput(agent.budgetCentsMonthly) as number | string,
     thresholds: agent.usageThresholds.map(String),
     ...mapRateLimits(({ field }): number | string => agent[field] ?? ''),
     ...enforcementInputs(agent),

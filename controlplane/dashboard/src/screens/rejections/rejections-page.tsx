@@ -14,6 +14,8 @@ import { AgentSelect } from '../../components/forms/agent-select.js';
 import { parseTimeRange, TIME_RANGE_DEFAULTS, TimeRangeControl } from '../../components/forms/time-range-control.js';
 import { PageHeader } from '../../components/layout/page-header.js';
 import { PageLink } from '../../components/layout/page-link.js';
+import { barInterval } from '../../components/reports/bar-interval.js';
+import { useOpenCallsOfBar } from '../../components/reports/use-open-calls-of-bar.js';
 import { DataTable } from '../../components/tables/data-table.js';
 import { formatCount } from '../../format/format.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
@@ -73,6 +75,7 @@ export function RejectionsPage() {
           columns={[
             {
               header: 'Reason',
+              sortValue: ({ reason }) => reason,
               cell: ({ reason }) => (
                 <Text size="sm" ff="monospace" span>
                   {reason}
@@ -82,6 +85,7 @@ export function RejectionsPage() {
             {
               header: 'Rejected',
               numeric: true,
+              sortValue: ({ count }) => count,
               cell: ({ reason, count }) =>
                 mayListCalls ? (
                   <PageLink href={callsHref(values.agent, reason)}>{formatCount(count)}</PageLink>
@@ -125,7 +129,9 @@ interface RejectionChartProps {
 }
 
 function RejectionChart({ query }: RejectionChartProps) {
-  const timeseriesParams = { ...query, groupBy: 'reason' as const };
+  const timeseriesParams = { ...query, groupBy: 'reason' as const, interval: barInterval(query) };
+  const openCalls = useOpenCallsOfBar({ agent: query.agentId, state: 'rejected' });
+  const mayListCalls = useMissingRoleReason('admin') === null;
   const series = useQuery({
     queryKey: ['usage', 'timeseries', timeseriesParams],
     queryFn: () => api.get('/v1/usage/timeseries', { params: { query: timeseriesParams } }),
@@ -153,6 +159,7 @@ function RejectionChart({ query }: RejectionChartProps) {
       interval={data.interval}
       series={groups}
       format={formatCount}
+      {...(mayListCalls ? { onBucket: openCalls } : {})}
     />
   );
 }
