@@ -13,24 +13,29 @@ interface FilterBarProps {
 export function FilterBar({ isFiltered, children }: FilterBarProps) {
   const isNarrow = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });
   const [isOpen, { toggle }] = useDisclosure(false);
-  const filters = (
-    <Group gap="sm" mb="md" align="flex-end" className="acg-filters">
-      {children}
-    </Group>
-  );
-  if (!isNarrow) return filters;
   return (
     <>
-      <Button
-        variant="default"
+      {isNarrow && (
+        <Button
+          variant="default"
+          mb="md"
+          leftSection={<ListFilter size={14} aria-hidden />}
+          aria-expanded={isOpen}
+          onClick={toggle}
+        >
+          {isFiltered ? 'Filters (active)' : 'Filters'}
+        </Button>
+      )}
+      {/* Hidden, not removed: an open field keeps its state while the window changes its width. */}
+      <Group
+        gap="sm"
         mb="md"
-        leftSection={<ListFilter size={14} aria-hidden />}
-        aria-expanded={isOpen}
-        onClick={toggle}
+        align="flex-end"
+        className="acg-filters"
+        {...(isNarrow && !isOpen ? { display: 'none' } : {})}
       >
-        {isFiltered ? 'Filters (active)' : 'Filters'}
-      </Button>
-      {isOpen && filters}
+        {children}
+      </Group>
     </>
   );
 }
