@@ -7,6 +7,7 @@ import type { CallPolicy, ModelPatterns, SensitiveCall } from '@acg/base/policy/
 import type { IAgentContext, ICallPolicy, IInjection, IModelRule, IUpstream, IUsageRule } from '@acg/proto/messages';
 import type { AgentContext, AgentStatus, Injection, Upstream, UsageFormat } from './agent-context.js';
 import { decodeLimits } from './decode-limits.js';
+import { listSecretForms } from './list-secret-forms.js';
 
 const SCOPES = ['agent', 'project', 'org'] as const;
 const STATUSES = ['active', 'paused', 'revoked'] as const satisfies readonly AgentStatus[];
@@ -276,20 +277,6 @@ function decodeQueryInjection(
     // A provider that echoes its query may use form encoding.
     secretForms: listSecretForms(secret, encoded, new URLSearchParams([['', secret]]).toString().slice(1), ...further),
   });
-}
-
-/**
- * The distinct forms, each also as it appears inside a JSON string. Longest first, so that a form that contains another
- * is masked whole.
- */
-function listSecretForms(...values: readonly string[]): readonly string[] {
-  const all = new Set<string>();
-  for (const value of values) {
-    if (value === '') continue;
-    all.add(value);
-    all.add(JSON.stringify(value).slice(1, -1));
-  }
-  return Object.freeze([...all].sort((a, b) => b.length - a.length));
 }
 
 function requireText(value: string | null | undefined, field: string): string {
