@@ -10,7 +10,7 @@ import { freeSpendSlotSql } from './month-spend-store.js';
 import { isUuid, NANOS_SUM_MAX } from './usage-field-validation.js';
 import type { UsageDimensions, UsageEntry } from './usage-record-with-shared-dimensions.js';
 
-export interface CellPeriod extends BudgetPeriod {
+interface CellPeriod extends BudgetPeriod {
   readonly cell: string;
 }
 
