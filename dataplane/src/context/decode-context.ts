@@ -3,9 +3,11 @@
  * not compute it again. Throws on a message that the control plane should never send; no error text contains a value of
  * the message.
  */
+import { NO_CELL } from '@acg/base/cells';
 import type { CallPolicy, ModelPatterns, SensitiveCall } from '@acg/base/policy/call-rule-source';
 import type { IAgentContext, ICallPolicy, IInjection, IModelRule, IUpstream, IUsageRule } from '@acg/proto/messages';
 import type { AgentContext, AgentStatus, Injection, Upstream, UsageFormat } from './agent-context.js';
+import { applyCellShare } from './cell-share.js';
 import { decodeLimits } from './decode-limits.js';
 import { listSecretForms } from './list-secret-forms.js';
 
@@ -30,12 +32,13 @@ const NO_ORIGINS: ReadonlyMap<string, Upstream> = new Map();
 
 /**
  * `builtInProviders`: slugs that exist for every organization. `requestedAtMs`: monotonic ms before the control plane was
- * asked.
+ * asked. `cell`: that of this data plane.
  */
 export function decodeContext(
   message: IAgentContext,
   builtInProviders = NO_PROVIDERS,
   requestedAtMs = performance.now(),
+  cell = NO_CELL,
 ): AgentContext {
   const decode = (one: IUpstream): Upstream => decodeUpstream(one, requestedAtMs);
   const agentId = requireText(message.agentId, 'agent_id');
@@ -49,7 +52,7 @@ export function decodeContext(
     agentName: message.agentName ?? '',
     agentSlug: message.agentSlug ?? '',
     agentStatus: requireOneOf(message.agentStatus, STATUSES, 'agent_status'),
-    agentLimits: decodeLimits(message, agentId),
+    agentLimits: decodeLimits(applyCellShare(message, cell), agentId, cell),
     runIds: message.runId ? [message.runId, ...(message.runAncestors ?? [])] : NO_RUNS,
     upstreams: new Map((message.upstreams ?? []).map((one) => [requireText(one.providerSlug, 'slug'), decode(one)])),
     namedOrigins: decodeNamedOrigins(message.namedOrigins ?? [], decode),
