@@ -70,7 +70,7 @@ export function CallsPage() {
         title="Calls"
         description={
           mayListRejected
-            ? 'Every call that the gateway forwarded, and the last ones that it rejected. Prompts and responses are not stored.'
+            ? 'Every call that the gateway forwarded, and a sample of those that it rejected; Rejections counts all. Prompts and responses are not stored.'
             : 'Every call that the gateway forwarded. Prompts and responses are not stored.'
         }
         actions={
@@ -133,6 +133,11 @@ export function CallsPage() {
         rows={(data) => data.calls}
         rowKey={({ id }) => id}
         href={({ id }) => hrefOf(id)}
+        nothingMatches={
+          mayListRejected && values.state !== 'forwarded'
+            ? 'Nothing matches these filters. The list has only a sample of the rejected calls.'
+            : 'Nothing matches these filters'
+        }
         filtered={filtered}
         onClearFilters={clear}
         {...(searchedFrom === null ? {} : { nothingMatches: 'No matches in the calls searched so far' })}
