@@ -63,6 +63,37 @@ test('reports by tag, filters of calls, and exports with tags and names', async 
   expect(exported.filter((log: { wouldReject: string | null }) => log.wouldReject === 'rpm')).toHaveLength(1);
 });
 
+test('10 000 values of one key, formulas among them: bounded sums that add up, and inert cells in the export', async () => {
+  const admin = await plane().createMember('admin');
+  const projectId = (await admin.call('POST', '/v1/projects', { name: 'Hostile' })).body.project.id;
+  const agentId = (await admin.call('POST', '/v1/agents', { projectId, name: 'Bot' })).body.agent.id;
+  const { report } = createIngest(plane().database.sql);
+  const day = new Date().toISOString().slice(0, 10);
+  const values = [`=cmd|' /C calc'!A0`, '+1+1', '@SUM(A1)', '-2+3', '"quoted"', '<img src=x onerror=alert(1)>', '%00', "'; --"];
+  for (let batch = 0; batch < 5; batch++)
+    await report({
+      dataPlaneId: 'dp',
+      records: Array.from({ length: 2_000 }, (_, i) => {
+        const n = batch * 2_000 + i;
+        const tags = `customer=${values[n] ?? `c${n}`},other=other`;
+        return usageRecord({ orgId: admin.orgId, projectId, agentId, keyId: agentId, tags, costNanos: 1_000_000, day });
+      }),
+    });
+  const { rows } = (await admin.call('GET', '/v1/usage/breakdown?by=tag:customer&limit=1000')).body;
+  expect(rows.length).toBeLessThanOrEqual(1_001);
+  const requests = rows.reduce((sum: number, row: { requests: number }) => sum + row.requests, 0);
+  expect(requests).toBe(10_000);
+  expect(rows.find(({ value }: { value: string }) => value === 'other').requests).toBeGreaterThanOrEqual(9_000);
+  const { body: text } = await admin.call('GET', '/v1/usage/export?format=csv&period=7d');
+  const lines = text.split('\r\n').slice(1, -1);
+  expect(lines).toHaveLength(10_000);
+  const cells = lines.flatMap((line: string) => line.split(/,(?=(?:[^"]*"[^"]*")*[^"]*$)/));
+  expect(cells.filter((cell: string) => /^"?[=+@-]/.test(cell))).toEqual([]);
+  expect(cells).toContain(`"customer=${values[0]},other=other"`);
+  const found = await admin.call('GET', `/v1/usage/logs?tag=${encodeURIComponent(`customer=${values[0]}`)}`);
+  expect(found.body.total).toBe(1);
+});
+
 test('reports by tag are the same before and after days are rolled up, and with late bookings between', async () => {
   const admin = await plane().createMember('admin');
   const { sql } = plane().database;
