@@ -1,5 +1,5 @@
 /**
- * The manifest of an archived day: rows, sums and checksums of its files. Whoever may write to the storage can edit it, so
+ * The manifest of an archived day: rows, sums and checksums of its files. Every writer of the storage can edit it, so
  * reading trusts no value of it: keys must be those of the day, and figures are numbers in bounds. Pure.
  */
 import type { DaySums } from './archive-store.js';

@@ -18,7 +18,7 @@ export interface ObjectStore {
   get(key: string, bytesMax: number): Promise<Buffer | null>;
 }
 
-/** The storage could not be used: it is away, full, slow, or refuses. That says nothing about what it holds. */
+/** The storage could not be used: it is away, full, slow, or rejects the request. That says nothing about what it holds. */
 export class StorageUnavailable extends Error {}
 
 /** Runs `work`; every failure becomes {@link StorageUnavailable}. The message has no path of the machine. */
