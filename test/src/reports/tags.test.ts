@@ -100,8 +100,6 @@ test('10 000 values of one key, formulas among them: bounded sums that add up, a
   const cells = lines.flatMap((line: string) => line.split(/,(?=(?:[^"]*"[^"]*")*[^"]*$)/));
   expect(cells.filter((cell: string) => /^"?[=+@-]/.test(cell))).toEqual([]);
   expect(cells).toContain(`"customer=${values[0]},other=other"`);
-  const found = await admin.call('GET', `/v1/usage/logs?tag=${encodeURIComponent(`customer=${values[0]}`)}`);
-  expect(found.body.total).toBe(1);
 });
 
 test('reports by tag are the same before and after days are rolled up, and with late bookings between', async () => {
