@@ -39,7 +39,18 @@ interface Validator {
   errors?: ErrorObject[] | null;
 }
 
+/** Compiles a schema when it is first used, and once per process: compiling those of all routes takes seconds of CPU. */
 export const validatorCompiler: FastifySchemaCompiler<object> = ({ schema, httpPart }) => {
+  const validator: Validator = (data) => {
+    const validate = compileOnce(schema, httpPart);
+    const isValid = validate(data);
+    validator.errors = validate.errors ?? null;
+    return isValid;
+  };
+  return validator;
+};
+
+function compileOnce(schema: object, httpPart: string | undefined): Validator {
   const known = compiledValidators.get(schema);
   if (known !== undefined) return known;
   const validate =
@@ -48,7 +59,7 @@ export const validatorCompiler: FastifySchemaCompiler<object> = ({ schema, httpP
       : withFiniteNumbers(withLowerCaseIds(coercingAjv.compile(schema), schema), schema);
   compiledValidators.set(schema, validate);
   return validate;
-};
+}
 
 /**
  * Converts ids to lower case, as they are stored. Otherwise text comparisons (invalidations, memberships) would miss an
