@@ -4627,6 +4627,11 @@ export interface components {
             /** Format: date */
             day: string;
             ok: boolean;
+            /**
+             * @description `differs`: files or manifest are missing or changed, or the ledger has other records. `unreadable`: the storage is away, which says nothing about the day.
+             * @enum {string}
+             */
+            state: "verified" | "differs" | "unreadable";
             /** @description What is wrong; null: nothing. */
             problem: string | null;
         };

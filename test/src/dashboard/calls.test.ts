@@ -211,7 +211,7 @@ test('leads from a call to its token, account and project by keyboard, also afte
   await page.getByRole('row', { name: /completions.*200/ }).waitFor();
   await visitor.checkPage('key-page');
   await page.getByRole('button', { name: 'Revoke key' }).press('Enter');
-  await page.getByLabel('Type key to confirm').fill('key');
+  await page.getByLabel('Type “key” to confirm').fill('key');
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke token' }).press('Enter');
   // The proof of what it did stays.
   await page.getByText('revoked', { exact: true }).first().waitFor();

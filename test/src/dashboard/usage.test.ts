@@ -124,7 +124,11 @@ test('shows an agent over its budget, and accepts its next call after the budget
   await visitor.goto(`/refusals?agent=${spender.id}`);
   await page.getByRole('row', { name: /^budget \d+ The monthly budget is used up/ }).waitFor();
   await page.getByRole('link', { name: 'Agent limits' }).click();
+  await page.getByText(/Spent this month \(UTC\): \$0\.0\d/).waitFor();
+  const usedUp = page.getByText('This budget is used up');
+  await usedUp.waitFor();
   await page.getByLabel('Monthly budget (USD)').fill('50');
+  await usedUp.waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Save limits' }).click();
   await page.getByText('Limits saved').waitFor();
   await expect.poll(() => spender.sendCall()).toBe(200);

@@ -254,6 +254,8 @@ test.each<[string, LoginOptions]>([
   ['an expired token', { claims: { exp: Math.floor(Date.now() / 1000) - 120 } }],
   ['no subject', { claims: { sub: undefined } }],
   ['a subject of 300 characters', { claims: { sub: 's'.repeat(300) } }],
+  ['a subject with NUL', { claims: { sub: 'a\0b' } }],
+  ['a subject with half of a character', { claims: { sub: 'a\ud83db' } }],
   ['iss of another provider in the callback', { parameters: { iss: 'https://other.example.com' } }],
   ['an error of the provider', { parameters: { error: 'access_denied' } }],
 ])('attack: the answer of the provider is rejected: %s', async (_name, options) => {
