@@ -305,6 +305,8 @@ test('every command, in an order in which each finds what it needs', async () =>
   await walk('GET /v1/usage/agents/compare', ['usage', 'compare', 'support-bot', 'second-bot']);
   await walk('GET /v1/usage/refusals', ['usage', 'refusals']);
   await walk('GET /v1/usage/export', ['usage', 'export', ...A]);
+  const ofKey = await walk('GET /v1/usage/export', ['usage', '--key', logs.json.logs[0].keyId, 'export']);
+  expect(ofKey.json.map(({ keyId }: { keyId: string }) => keyId)).toContain(logs.json.logs[0].keyId);
   await walk('GET /v1/usage/agents', ['top', '--once']);
   await walk('GET /v1/archive', ['archive', 'ls']);
   await own(['budgets', 'set', '5', ...A, '--window', 'day', '--mode', 'audit'], {

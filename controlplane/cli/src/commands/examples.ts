@@ -193,7 +193,10 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'usage refusals': ['acg usage --agent support-bot refusals'],
   'usage series': ['acg usage --by agent --period 7d series --interval day'],
   'usage compare': ['acg usage compare support-bot crawler'],
-  'usage export': ['acg usage --period 30d export --output calls.csv'],
+  'usage export': [
+    'acg usage --period 30d export --output calls.csv',
+    'acg usage --key 01a1d3c2-0b60-7a5b-8d17-2e9c4f6b3a18 --period 90d export --output token.csv',
+  ],
   top: ['acg top --once'],
   attention: ['acg attention'],
   'alerts ls': ['acg alerts ls --state open'],
