@@ -1,3 +1,4 @@
+import { NO_CELL } from '@acg/base/cells';
 import { ConfigError } from '@acg/base/env-reader';
 import { expect, test } from 'vitest';
 import { loadConfig } from './config.js';
@@ -40,4 +41,13 @@ test.each([
   const load = () => loadConfig({ ...LINK, [name]: value });
   expect(load).toThrow(ConfigError);
   expect(load).toThrow(name);
+});
+
+test('config: a cell has a name and a share, and a Redis', () => {
+  const cell = { CELL_NAME: 'eu-west', CELL_SHARE_PERCENT: '40' };
+  expect(loadConfig({ ...LINK, ...cell }).cell).toEqual({ name: 'eu-west', sharePercent: 40 });
+  expect(loadConfig(LINK).cell).toEqual(NO_CELL);
+  expect(() => loadConfig({ INTERNAL_TOKEN: LINK.INTERNAL_TOKEN, ...cell })).toThrow('CELL_NAME needs REDIS_URL');
+  for (const name of ['EU', 'a/b', '-a', 'a-', 'a'.repeat(33)])
+    expect(() => loadConfig({ ...LINK, CELL_NAME: name })).toThrow('CELL_NAME must have');
 });

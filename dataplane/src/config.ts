@@ -4,6 +4,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { CELL_NAME, type Cell } from '@acg/base/cells';
 import { EnvReader } from '@acg/base/env-reader';
 import { LOG_LEVELS, type LogLevel } from '@acg/base/log';
 import { DAY_MS } from '@acg/base/time-and-money-units';
@@ -28,8 +29,7 @@ export interface Config {
   readonly redis: RedisAddress | null;
   /** Timeout of the counter store, ms; past it, admission fails open (docs/contract.md#counter-store-outage). */
   readonly countersTimeoutMs: number;
-  /** Part of each rate that the data planes of this cell grant, 1 to 100. */
-  readonly cellSharePercent: number;
+  readonly cell: Cell;
   readonly contextTtlMs: number;
   /** Time that a cached context is still used after its last confirmation while `Watch` is down. */
   readonly contextStaleIfErrorMs: number;
@@ -127,7 +127,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, memoryBytes = usableMemoryByt
     link: readLinkSecurity(envReader, controlplaneGrpc, { ownTokens: envReader.secrets('DATAPLANE_TOKEN') }),
     redis,
     countersTimeoutMs: envReader.int('COUNTERS_TIMEOUT_MS', { fallback: 50, min: 1, max: 10_000 }),
-    cellSharePercent: envReader.int('CELL_SHARE_PERCENT', { fallback: 100, min: 1, max: 100 }),
+    cell: readCell(envReader, redis),
     contextTtlMs: envReader.int('CONTEXT_TTL_MS', { fallback: 300_000, min: 1, max: DAY_MS }),
     contextStaleIfErrorMs: envReader.int('CONTEXT_STALE_IF_ERROR_MS', { fallback: 900_000, min: 0, max: DAY_MS }),
     spoolDir: envReader.string('SPOOL_DIR', join(dataDir, 'spool')),
@@ -166,6 +166,16 @@ export function loadConfig(env: NodeJS.ProcessEnv, memoryBytes = usableMemoryByt
   };
   envReader.throwIfInvalid();
   return Object.freeze(config);
+}
+
+/** In-process counters serve one data plane, so there cannot be another cell. */
+function readCell(read: EnvReader, redis: RedisAddress | null): Cell {
+  const name = read.string('CELL_NAME', '');
+  if (name !== '' && !CELL_NAME.test(name))
+    read.addProblem('CELL_NAME must have 1 to 32 characters a-z, 0-9 and -, and must not begin or end with -');
+  if (name !== '' && redis === null)
+    read.addProblem('CELL_NAME needs REDIS_URL: a cell has a Redis of its own (docs/regions.md)');
+  return { name, sharePercent: read.int('CELL_SHARE_PERCENT', { fallback: 100, min: 1, max: 100 }) };
 }
 
 function readRedisAddress(read: EnvReader): RedisAddress | null {

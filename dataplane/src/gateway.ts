@@ -147,7 +147,7 @@ export class Gateway implements OpsSource {
       },
       log,
       Math.random,
-      config.cellSharePercent / 100,
+      config.cell,
     );
     this.#cache = new ContextCache(this.#controlPlaneLink, {
       ...DEFAULT_CONTEXT_CACHE_OPTIONS,

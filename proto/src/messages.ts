@@ -38,6 +38,7 @@ export type IResolveTokensRequest = acg.v1.IResolveTokensRequest;
 export type IResolveTokensResponse = acg.v1.IResolveTokensResponse;
 export type IAgentContext = acg.v1.IAgentContext;
 export type IBudgetSpend = acg.v1.IBudgetSpend;
+export type ICellSpend = acg.v1.ICellSpend;
 export type ILimit = acg.v1.ILimit;
 export type IBudget = acg.v1.IBudget;
 export type IUpstream = acg.v1.IUpstream;

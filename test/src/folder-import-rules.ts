@@ -498,6 +498,7 @@ export const ROOT_FILES: Readonly<Record<string, readonly string[]>> = {
     'backoff',
     'budget-rows',
     'call-log-fields',
+    'cells',
     'client-network-key',
     'directory-lock',
     'env-reader',

@@ -82,6 +82,28 @@ test('syslog: entries and rejected calls arrive once and in order, also after an
   expect(takeFrames().map(({ body }) => (body.changes as { name: string[] }).name[1])).toEqual(['During the outage']);
 });
 
+test('syslog: a rejected call that a data plane reports after an outage arrives, although later calls were sent', async () => {
+  const { sql } = plane().database;
+  const stream = new SyslogStreams(sql, { host: '127.0.0.1', port, isTls: false }, 0);
+  const owner = await plane().createMember('owner');
+  await stream.sendAll();
+  received = '';
+  const store = async (requestId: string, rejectedAgo: string) => sql`
+    insert into rejected_calls (org_id, agent_id, rejected_at, id, key_id, provider_slug, reason, status, method, path, model,
+                                tool, client_network)
+    values (${owner.orgId}, ${randomUUID()}, now() - ${rejectedAgo}::interval, ${requestId}, ${randomUUID()}, 'openai', 'rpm',
+            429, 'POST', '/v1/x', '', '', '192.0.2.1')`;
+  const [later, earlier] = [randomUUID(), randomUUID()];
+  for (const [requestId, rejectedAgo] of [
+    [later, '1 minute'],
+    [earlier, '10 minutes'],
+  ] as const) {
+    await store(requestId, rejectedAgo);
+    expect(await stream.sendAll()).toBe(1);
+  }
+  expect(takeFrames().map(({ body }) => body.requestId)).toEqual([later, earlier]);
+});
+
 test('syslog: more rows than one turn sends arrive completely', async () => {
   const { sql } = plane().database;
   const stream = new SyslogStreams(sql, { host: '127.0.0.1', port, isTls: false }, 0);

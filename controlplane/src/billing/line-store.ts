@@ -1,7 +1,8 @@
 /** SQL for the lines of a reconciliation: reads the ledger, replaces the lines of a range, and sums them up. */
-import { HOUR_MS } from '@acg/base/time-and-money-units';
+import { DAY_MS, HOUR_MS } from '@acg/base/time-and-money-units';
 import type { Sql, Tx } from '../db/postgres-client.js';
 import type { ListResult, Page } from '../http/limit-offset-pagination.js';
+import { LATEST_TIMESTAMP_MS } from '../http/timestamp-params.js';
 import { type BookedLine, LINE_STATES, type LineState, type ReconciledLine } from './reconcile.js';
 import type { DayRange } from './report/provider-report.js';
 
@@ -219,7 +220,13 @@ const sums = (sql: Sql) => sql`
 /** UTC midnights of the first day of the month and of the next month. */
 export function monthRange(month: string): DayRange {
   const [year, number] = month.split('-').map(Number) as [number, number];
-  return { fromMs: Date.UTC(year, number - 1, 1), toMs: Date.UTC(year, number, 1) };
+  return { fromMs: Date.UTC(year, number - 1, 1), toMs: Math.min(Date.UTC(year, number, 1), LATEST_TIMESTAMP_MS) };
+}
+
+/** `day`: `YYYY-MM-DD`. */
+export function dayRange(day: string): DayRange {
+  const fromMs = Date.parse(day);
+  return { fromMs, toMs: Math.min(fromMs + DAY_MS, LATEST_TIMESTAMP_MS) };
 }
 
 interface MonthSums extends LineSums {

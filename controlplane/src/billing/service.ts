@@ -128,7 +128,7 @@ export class BillingService {
   async lines({ orgId }: Actor, id: string, query: LineQuery, page: Page): Promise<ListResult<BillingLineView>> {
     if ((await store.loadAccount(this.sql, orgId, id)) === null) throw new NotFound('billing account');
     const { month = monthOf(Date.now()), by = 'day', day, key = null, model = null, state = null } = query;
-    const range = day === undefined ? lineStore.monthRange(month) : dayRange(day);
+    const range = day === undefined ? lineStore.monthRange(month) : lineStore.dayRange(day);
     const { rows, total } = await lineStore.listLines(this.sql, id, { ...range, by, key, model, state }, page);
     return {
       rows: rows.map(({ start, key: label, model: name, ...sums }) => ({
@@ -157,11 +157,6 @@ export class BillingService {
       return presentAdjustment(row);
     });
   }
-}
-
-function dayRange(day: string) {
-  const fromMs = Date.parse(day);
-  return { fromMs, toMs: fromMs + 86_400_000 };
 }
 
 const cents = (nanos: number): number => nanos / NANOS_PER_CENT;

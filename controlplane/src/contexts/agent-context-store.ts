@@ -81,10 +81,21 @@ export interface ContextBudgetRow {
   readonly closedNanos: number;
 }
 
+/** What data planes with a cell have spent of a hard budget, by the ledger. */
+interface CellSpendRow {
+  readonly id: string;
+  /** `''`: all windows of a row of all time that are not current. */
+  readonly window: string;
+  readonly cellNanos: number;
+  readonly allCellsNanos: number;
+}
+
 export interface AgentRow extends ConfiguredLimits, ScopeBudgets {
   readonly scopes: readonly ScopeSpendRow[];
   /** Of the agent, its project and its organization. */
   readonly budgets: readonly ContextBudgetRow[];
+  /** Of the hard budgets and the runs of the token; empty where the data plane has no cell. */
+  readonly cellSpend: readonly CellSpendRow[];
   /** Rate limits that are counted and never reject. */
   readonly auditLimits: readonly string[];
   readonly id: string;
@@ -150,6 +161,27 @@ export interface AccountRow {
 const limitJsonPairs = (sql: Sql) =>
   sql.unsafe(LIMIT_FIELDS.map((row) => `'${row.field}', agent.${row.column}`).join());
 
+/** What {@link AgentRow.cellSpend} holds, of `agent` and the runs of `key`. */
+const cellSpendJson = (sql: Sql, cell: string) => sql`(
+  select coalesce(jsonb_agg(jsonb_build_object('id', spent.id, 'window', spent.period,
+      'cellNanos', spent.cell_nanos, 'allCellsNanos', spent.all_nanos)), '[]')
+    from (
+      select of.id, case when s.period = any(of.periods) then s.period else '' end as period,
+             coalesce(sum(s.spent_nanos) filter (where s.cell = ${cell}), 0)::bigint as cell_nanos,
+             sum(s.spent_nanos)::bigint as all_nanos
+        from (
+          select scope.id, budget_periods('month', now()) as periods, false as is_total
+            from (values (agent.id), (agent.project_id), (agent.org_id)) as scope (id)
+          union all
+          select b.id, budget_periods(b.time_window, now()), b.time_window = 'total' from budgets b
+           where b.org_id = agent.org_id and b.scope_id in (agent.id, agent.project_id, agent.org_id) and b.mode = 'hard'
+          union all
+          select c.id, array['total'], false
+            from runs r join runs c on c.id = r.id or c.id = any(r.ancestors) where r.id = key.run_id) as of
+        join cell_spend s on s.budget_id = of.id and s.org_id = agent.org_id
+                         and (of.is_total or s.period = any(of.periods))
+       group by 1, 2) spent)`;
+
 /** A budget row in a batch, without its models: ids, amounts and the spend of its windows. */
 const BUDGET_ROW_BYTES = 300;
 
@@ -162,12 +194,14 @@ const BATCH_BYTES_MAX = 2_097_152;
 
 /**
  * Returns one row for each of the first queries, in order, and always one for the first query. The caller must repeat
- * the others. `enforcesBudgets`: the data plane enforces budget rows, so it may serve runs.
+ * the others. `enforcesBudgets`: the data plane enforces budget rows, so it may serve runs. `cell`: that of the data
+ * plane; `''` = none.
  */
 export async function loadContextRows(
   sql: Sql,
   queries: readonly ParsedTokenQuery[],
   enforcesBudgets: boolean,
+  cell = '',
 ): Promise<ContextRows[]> {
   const hashes = arrayLiteral(queries, ({ tokenHash }) => Buffer.from(tokenHash).toString('hex'));
   const refs = arrayLiteral(queries, ({ agentRef }) => agentRef);
@@ -286,6 +320,7 @@ export async function loadContextRows(
                  cross join lateral budget_period_spend(b.org_id, b.id, period) s)) order by b.scope, b.position, b.id), '[]')
              from budgets b
             where b.org_id = agent.org_id and b.scope_id in (agent.id, agent.project_id, agent.org_id)),
+          'cellSpend', ${cell === '' ? sql`'[]'::jsonb` : cellSpendJson(sql, cell)},
           'accounts', (select coalesce(jsonb_agg(jsonb_build_object(
               'id', p.id, 'providerSlug', p.provider_slug, 'status', coalesce(s.status, p.status),
               'credentialId', s.id, 'keyId', coalesce(s.key_id, p.key_id),

@@ -63,6 +63,7 @@ export function assembleAgentContext(
       effectiveOnStoreLoss(agent, key.runs.length > 0 || agent.budgets.some(({ mode }) => mode === 'hard')) ===
       'refuse',
     ...encodeBudgets(agent, key.runs),
+    ...(agent.cellSpend.length === 0 ? {} : { cellSpend: agent.cellSpend.map((spend) => ({ ...spend })) }),
     ...(key.expiresAtMs === null ? {} : { keyExpiresAtMs: key.expiresAtMs }),
     ...(key.runs.length === 0 ? {} : { runId: key.runs[0]!.id, runAncestors: key.runs.slice(1).map(({ id }) => id) }),
     mcpSessionKey: deriveKey(`mcp session ${agent.id}`),

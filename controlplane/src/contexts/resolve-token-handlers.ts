@@ -1,4 +1,5 @@
 /** gRPC handlers of ResolveToken and ResolveTokens. */
+import { CELL_NAME } from '@acg/base/cells';
 import type { Logger } from '@acg/base/log';
 import type { GatewayHandlers } from '@acg/proto/gateway-service';
 import type { IResolveTokenRequest, IResolveTokenResponse } from '@acg/proto/messages';
@@ -22,33 +23,32 @@ export function createResolveHandlers(
 ): Pick<GatewayHandlers, 'resolveToken' | 'resolveTokens'> {
   const resolve = async (
     caller: LinkCaller,
-    dataPlaneId: string | null | undefined,
     queries: readonly TokenQuery[],
-    enforcesBudgets: boolean,
+    { dataPlaneId, budgetRows, cell }: Pick<IResolveTokenRequest, 'dataPlaneId' | 'budgetRows' | 'cell'>,
   ): Promise<IResolveTokenResponse[]> => {
-    const answers = await contexts.resolve(queries, enforcesBudgets);
+    const answers = await contexts.resolve(queries, budgetRows ?? false, parseCell(cell));
     const orgIds = answers.flatMap(({ context }) => context?.orgId ?? []);
     await recordGrants(caller, dataPlaneId ?? '', orgIds);
     return answers;
   };
   return {
     resolveToken: unaryHandler(log, 'ResolveToken', async (request, caller) => {
-      const [response] = await resolve(
-        caller,
-        request.dataPlaneId,
-        [parseTokenQuery(request)],
-        request.budgetRows ?? false,
-      );
+      const [response] = await resolve(caller, [parseTokenQuery(request)], request);
       return response!;
     }),
-    resolveTokens: unaryHandler(log, 'ResolveTokens', async ({ tokens, dataPlaneId, budgetRows }, caller) => {
-      const queries = (tokens ?? []).map(parseTokenQuery);
+    resolveTokens: unaryHandler(log, 'ResolveTokens', async (request, caller) => {
+      const queries = (request.tokens ?? []).map(parseTokenQuery);
       if (queries.length > TOKENS_MAX) {
         throw new GrpcError(status.INVALID_ARGUMENT, `tokens must be at most ${TOKENS_MAX}`);
       }
-      return { answers: queries.length === 0 ? [] : await resolve(caller, dataPlaneId, queries, budgetRows ?? false) };
+      return { answers: queries.length === 0 ? [] : await resolve(caller, queries, request) };
     }),
   };
+}
+
+function parseCell(cell: string | null | undefined): string {
+  if (cell && !CELL_NAME.test(cell)) throw new GrpcError(status.INVALID_ARGUMENT, 'cell must be a name of a cell');
+  return cell ?? '';
 }
 
 function parseTokenQuery(request: IResolveTokenRequest): TokenQuery {

@@ -34,15 +34,21 @@ export class TokenResolutionService {
 
   /**
    * Returns one response for each of the first queries, in order, as many as fit into one batch. All come from one
-   * snapshot of the database. `enforcesBudgets`: the data plane enforces budget rows, so it may serve runs.
+   * snapshot of the database. `enforcesBudgets`: the data plane enforces budget rows, so it may serve runs. `cell`: that of
+   * the data plane; `''` = none.
    */
-  async resolve(queries: readonly TokenQuery[], enforcesBudgets: boolean): Promise<IResolveTokenResponse[]> {
+  async resolve(
+    queries: readonly TokenQuery[],
+    enforcesBudgets: boolean,
+    cell: string,
+  ): Promise<IResolveTokenResponse[]> {
     const parsedQueries = queries.map((query) => ({
       ...query,
       agentRefId: UUID_PATTERN_ANY_CASE.test(query.agentRef) ? query.agentRef.toLowerCase() : null,
     }));
-    let rows = await loadContextRows(this.sql, parsedQueries, enforcesBudgets);
-    if (await this.#mint(rows, parsedQueries)) rows = await loadContextRows(this.sql, parsedQueries, enforcesBudgets);
+    const load = () => loadContextRows(this.sql, parsedQueries, enforcesBudgets, cell);
+    let rows = await load();
+    if (await this.#mint(rows, parsedQueries)) rows = await load();
     this.minting.markUsed(rows.flatMap(({ agents }) => agents.flatMap(listUnusedMinted)));
     return rows.map((row, i) => this.#toResponse(row, parsedQueries[i]!));
   }

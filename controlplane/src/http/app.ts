@@ -24,6 +24,7 @@ import { rejectMalformedRequest } from './malformed-request.js';
 import { addRequestSlots } from './org-request-slots.js';
 import { recordRoutes } from './record-declared-routes.js';
 import { schemaErrorFormatter, validatorCompiler } from './request-validation.js';
+import { serializerCompiler } from './response-serialization.js';
 import type { Access, Actor } from './route-access.js';
 import { addSecurityHeaders } from './security-headers.js';
 import { addWriteRateLimit } from './write-rate-limit.js';
@@ -80,6 +81,7 @@ export function createApp(options: AppOptions) {
     clientErrorHandler: rejectMalformedRequest,
   }).withTypeProvider<TypeBoxTypeProvider>();
   app.setValidatorCompiler(validatorCompiler);
+  app.setSerializerCompiler(serializerCompiler);
   app.decorateRequest('actor');
   app.decorateRequest('actorStale', false);
   app.decorateRequest('tenant', null);

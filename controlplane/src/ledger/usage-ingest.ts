@@ -6,6 +6,7 @@
  * Rollups, spend and observers see only new records. Each invalid record is quarantined and listed in `rejected`. If
  * the database rejects a batch, halving it finds the faulty item, so that no other organization's usage is lost.
  */
+import { windowInCell } from '@acg/base/cells';
 import { invariant } from '@acg/base/invariant-failures';
 import type { Logger } from '@acg/base/log';
 import type { IBudgetSpend, IReportUsageResponse } from '@acg/proto/messages';
@@ -13,6 +14,7 @@ import type { Sql, Tx } from '../db/postgres-client.js';
 import { isDataError, isDuplicateKeyError, isMissingPartitionError } from './booking-errors.js';
 import { type BudgetPeriod, budgetPeriodsOf, sumByBudgetRow } from './budget-row-sums.js';
 import { addBudgetSpend, selectBudgetSpend, selectRowsOfDeferredUsage } from './budget-spend-store.js';
+import { addCellSpend, cellPeriodsOf, selectCellSpend, sumByCell } from './cell-spend.js';
 import type { UsagePartitions } from './create-usage-day-partitions.js';
 import {
   decodeUsageBatch,
@@ -264,13 +266,18 @@ export class UsageIngest {
 
   async #selectBudgetSpend({ entries, deferredUsage }: UsageBatchItems): Promise<readonly IBudgetSpend[]> {
     const rows = await selectRowsOfDeferredUsage(this.#sql, deferredUsage);
-    const spend = await selectBudgetSpend(this.#sql, budgetPeriodsOf(entries, deferredUsage, rows));
-    return spend.map(({ budgetId, period, spentNanos, ledgerNanos }) => ({
-      budgetId,
-      window: period,
-      spentNanos,
-      ledgerNanos,
-    }));
+    const [ofBudgets, ofCells] = await Promise.all([
+      selectBudgetSpend(this.#sql, budgetPeriodsOf(entries, deferredUsage, rows)),
+      selectCellSpend(this.#sql, cellPeriodsOf(entries)),
+    ]);
+    return [
+      ...ofBudgets.map(({ budgetId, period, spentNanos, ledgerNanos }) => {
+        return { budgetId, window: period, spentNanos, ledgerNanos };
+      }),
+      ...ofCells.map(({ budgetId, period, cell, spentNanos }) => {
+        return { budgetId, window: windowInCell(period, cell), spentNanos, ledgerNanos: 0 };
+      }),
+    ];
   }
 
   /** Usually one commit, none for an empty batch. Adds records that the database rejects to `quarantined`. */
@@ -320,12 +327,13 @@ export class UsageIngest {
     await addHourlyRejections(tx, rejections);
     await insertRejectedCalls(tx, rejections);
     // Pipelined on one connection in this order: the rows are locked, so no round trip may lie in between.
-    const [oversized, , totals, , , , , mark] = await Promise.all([
+    const [oversized, , totals, , , , , , mark] = await Promise.all([
       ledger.addHourlyRollups(tx, hourlyRollups, SKETCH_COMPACTION_BYTES),
       ledger.insertLateDaysAndHours(tx, hourlyRollups, Date.now()),
       addAgentMonthSpend(tx, monthSums),
       addProjectAndOrgMonthSpend(tx, monthSums),
       addBudgetSpend(tx, budgetSums),
+      addCellSpend(tx, sumByCell(entries)),
       addTagRollups(tx, taggedUsage),
       addOpenTagDays(tx, taggedUsage),
       insertCommitMark(tx),

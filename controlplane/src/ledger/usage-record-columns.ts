@@ -244,7 +244,7 @@ export const DIMENSION_COLUMNS: readonly UsageRecordColumn<DimensionFields>[] = 
   textColumn(
     'budgetRows',
     null,
-    4_096,
+    16_384,
     (k) => k.budgetRows,
     (k, value) => (k.budgetRows = value),
   ),

@@ -137,6 +137,16 @@ export class UsageRetention {
            limit ${ROWS_PER_BATCH}))`;
       return deleted.count;
     });
+    await deleteInBatches(async () => {
+      const deleted = await this.sql`
+        delete from cell_spend where ctid = any(array(
+          select s.ctid from cell_spend s
+           where s.updated_at < ${before}
+             and case when s.period = 'total' then not exists (select from runs r where r.id = s.budget_id)
+                      else not exists (select from budgets b where b.id = s.budget_id and b.time_window = 'total') end
+           limit ${ROWS_PER_BATCH}))`;
+      return deleted.count;
+    });
   }
 
   /** Daily rollups by their day, spend by its month: a month goes when its last day is old enough. */

@@ -182,7 +182,7 @@ export class CredentialTester implements UsageObserver {
     const credentials = decryptCredentials(this.accounts.vault, this.log, orgId, sealed);
     if (credentials === null) return UNUSABLE_RESULT;
     const result = await this.#probeWithSlot(orgId, provider, credentials, sealed.agentId);
-    if (judgeTest(result) === 'rejected' && (await this.#restoreFormer(orgId, provider, sealed)))
+    if (judgeTest(result) === 'rejected' && (await this.#restoreFormer(orgId, sealed)))
       return { ...result, isRolledBack: true };
     // Where no credential was minted, the state of the minting says why.
     if (result.status !== null) await this.#recordOutcome(orgId, sealed, result.refused);
@@ -193,7 +193,7 @@ export class CredentialTester implements UsageObserver {
    * The provider rejects the current credential: restores the previous one of a rotation, if the provider accepts that.
    * Calls of agents never cause this by themselves, because agents can provoke rejections.
    */
-  async #restoreFormer(orgId: string, provider: Provider, sealed: store.EncryptedCredential): Promise<boolean> {
+  async #restoreFormer(orgId: string, sealed: store.EncryptedCredential): Promise<boolean> {
     const { credentialId } = sealed;
     const owner =
       credentialId === null
@@ -201,7 +201,7 @@ export class CredentialTester implements UsageObserver {
         : { kind: 'credential' as const, orgId, id: credentialId };
     const former = (await this.formerCredentials?.loadFormer(owner)) ?? null;
     if (former === null) return false;
-    const result = await this.#probeWithSlot(orgId, provider, former, sealed.agentId);
+    const result = await this.#probeWithSlot(orgId, former.provider, former.credentials, former.agentId);
     return judgeTest(result) === 'accepted' && this.formerCredentials!.restore(owner, sealed.nonce);
   }
 
@@ -290,10 +290,18 @@ export class CredentialTester implements UsageObserver {
   }
 }
 
+export interface FormerCredential {
+  /** At the address for which the credential was stored. */
+  readonly provider: Provider;
+  /** Null: the credential is shared. */
+  readonly agentId: string | null;
+  readonly credentials: Credentials;
+}
+
 /** Previous credentials of rotations with overlap (rotation-service.ts). */
 interface FormerCredentials {
-  /** Null: none is kept. */
-  loadFormer(owner: RotationOwner): Promise<Credentials | null>;
+  /** The one that may be restored; null: none is kept. */
+  loadFormer(owner: RotationOwner): Promise<FormerCredential | null>;
   /** Restores the previous one, unless the current one is no longer that of `nonce` (base64). */
   restore(owner: RotationOwner, nonce: string): Promise<boolean>;
 }

@@ -19,7 +19,7 @@ import type { Provider } from '../providers/catalogue/provider.js';
 import { reasonWithoutProbe } from '../providers/credential-probe.js';
 import { type Invalidation, publishInvalidations } from '../watch/publish-invalidations.js';
 import { decryptCredentials, encryptCredentials } from './credential-encryption.js';
-import type { CredentialTester } from './credential-tester.js';
+import type { CredentialTester, FormerCredential } from './credential-tester.js';
 import { KEEP_SECONDS_DEFAULT, type RotationAction } from './rotation-schema.js';
 import * as store from './rotation-store.js';
 import type { ProviderAccountService } from './service.js';
@@ -92,7 +92,7 @@ export class RotationService {
     const needed =
       action === 'cancel' ? ['testing'] : action === 'compromised' ? ['testing', 'retiring'] : ['retiring'];
     if (rotation === null || !needed.includes(rotation.state)) throw wrongState(action, rotation);
-    if (action === 'roll_back') await this.#assertFormerAccepted(owner, known, rotation);
+    if (action === 'roll_back') await this.#assertFormerAccepted(owner);
     await this.sql.begin(async (tx) => {
       const usesCredential = action === 'roll_back' || (action === 'compromised' && rotation.state === 'testing');
       const withProvider = usesCredential ? await this.#lock(tx, owner, known) : null;
@@ -231,23 +231,24 @@ export class RotationService {
     return true;
   }
 
-  /** The previous credential, which may be restored; null: none is kept. */
-  async loadFormer(owner: store.RotationOwner): Promise<Credentials | null> {
-    const row = await store.loadRotation(this.sql, owner);
-    return row?.state === 'retiring' && row.isOwnersPresent ? this.#open(row) : null;
+  /**
+   * Read while the provider is locked: a provider that moves to another host ends its rotations in that transaction, so
+   * the former credential is tested only at the host for which it was stored.
+   */
+  async loadFormer(owner: store.RotationOwner): Promise<FormerCredential | null> {
+    const former = await this.sql.begin(async (tx): Promise<FormerCredential | null> => {
+      const locked = await this.#tryLock(tx, owner);
+      const row = locked === null ? null : await store.loadRotation(tx, owner);
+      const credentials = row?.state === 'retiring' && row.isOwnersPresent ? this.#open(row) : null;
+      return locked === null || credentials === null ? null : { ...locked, credentials };
+    });
+    return former as FormerCredential | null;
   }
 
-  async #assertFormerAccepted(
-    owner: store.RotationOwner,
-    { providerSlug, agentId }: { readonly providerSlug: string; readonly agentId: string | null },
-    row: store.RotationRow,
-  ): Promise<void> {
-    const former = row.isOwnersPresent ? this.#open(row) : null;
+  async #assertFormerAccepted(owner: store.RotationOwner): Promise<void> {
+    const former = await this.loadFormer(owner);
     if (former === null) throw wrongState('roll_back', null);
-    const provider = await this.sql.begin(
-      async (tx) => (await this.accounts.lockProvider(tx, owner.orgId, providerSlug)).provider,
-    );
-    const result = await this.tests.probe(owner.orgId, provider, former, agentId);
+    const result = await this.tests.probe(owner.orgId, former.provider, former.credentials, former.agentId);
     const verdict = judgeTest(result);
     if (verdict === 'accepted') return;
     const problem = this.tests.describe(result) ?? '';

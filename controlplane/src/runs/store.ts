@@ -381,6 +381,7 @@ export async function deleteOldRuns(tx: Tx): Promise<number> {
                             and child.ended_at is null)
        limit ${DELETED_PER_TICK} for update of r skip locked
     ), spend as (delete from budget_spend where budget_id in (select id from old)
+    ), cells as (delete from cell_spend where budget_id in (select id from old)
     ), entries as (delete from audit_entries where target_type = 'run' and target_id in (select id::text from old)
     ), gone as (delete from runs where id in (select id from old) returning 1)
     select count(*) as count from gone`;

@@ -6,6 +6,7 @@
  */
 import type { Dialer } from '@acg/base/dialer/dialer';
 import * as oauth from 'oauth4webapi';
+import { hasUnstorableText } from '../http/json-body.js';
 import { normaliseEmail } from '../http/schema.js';
 import type { ProviderClaims } from './decide-login.js';
 import { ProviderFailure, requireEndpoint, withIssuer } from './issuer-requests.js';
@@ -99,7 +100,7 @@ export class OidcClient {
 }
 
 /** OpenID Connect Discovery 1.0 §3: without a list the provider takes the secret in the Authorization header. */
-const chooseClientAuthentication = (server: oauth.AuthorizationServer, secret: string): oauth.ClientAuth =>
+export const chooseClientAuthentication = (server: oauth.AuthorizationServer, secret: string): oauth.ClientAuth =>
   (server.token_endpoint_auth_methods_supported ?? []).includes('client_secret_post')
     ? oauth.ClientSecretPost(secret)
     : oauth.ClientSecretBasic(secret);
@@ -107,8 +108,11 @@ const chooseClientAuthentication = (server: oauth.AuthorizationServer, secret: s
 function readClaims({ issuer, groupsClaim }: OidcConnection, token: oauth.IDToken): ProviderClaims {
   const { sub, email, email_verified, name } = token;
   if (sub.length > TEXT_CHARS_MAX) throw new ProviderFailure('sub of the ID token is too long');
+  if (hasUnstorableText(sub)) throw new ProviderFailure('sub of the ID token has NUL or half of a character');
   const text = (claim: unknown): string | null =>
-    typeof claim === 'string' && claim.trim() !== '' && claim.length <= TEXT_CHARS_MAX ? claim.trim() : null;
+    typeof claim === 'string' && claim.trim() !== '' && claim.length <= TEXT_CHARS_MAX && !hasUnstorableText(claim)
+      ? claim.trim()
+      : null;
   const address = text(email);
   return {
     issuer,

@@ -20,6 +20,13 @@ interface StreamRow {
   readonly body: Record<string, unknown>;
 }
 
+/** What is sent as one MSGID. */
+interface SyslogStream {
+  /** Name of the cursor's row. */
+  readonly cursor: string;
+  readonly readRows: ReadRows;
+}
+
 type ReadRows = (
   tx: Tx,
   after: { readonly at: string; readonly id: string },
@@ -27,8 +34,10 @@ type ReadRows = (
 ) => Promise<StreamRow[]>;
 
 /** The columns of each stream, which are its documented fields (docs/operations.md#audit-and-rejections-to-syslog). */
-const STREAMS: Readonly<Record<string, ReadRows>> = {
-  audit: (tx, { at, id }, settledAfterS) => tx<StreamRow[]>`
+const STREAMS: Readonly<Record<string, SyslogStream>> = {
+  audit: {
+    cursor: 'audit',
+    readRows: (tx, { at, id }, settledAfterS) => tx<StreamRow[]>`
     select id, at::text as "atText", at,
            json_build_object('id', id, 'orgId', org_id, 'at', at, 'action', action, 'actorUserId', actor_user_id,
              'actorEmail', actor_email, 'actorTokenId', actor_token_id, 'actorTokenName', actor_token_name,
@@ -37,15 +46,21 @@ const STREAMS: Readonly<Record<string, ReadRows>> = {
      where at >= ${at}::text::timestamptz and (at, id) > (${at}::text::timestamptz, ${id}::uuid)
        and at <= now() - make_interval(secs => ${settledAfterS})
      order by at, id limit ${ROWS_PER_TURN}`,
-  rejection: (tx, { at, id }, settledAfterS) => tx<StreamRow[]>`
-    select id, rejected_at::text as "atText", rejected_at as at,
+  },
+  // By the time at which a row was stored: after an outage rows of earlier calls appear later.
+  rejection: {
+    cursor: 'rejection_booked',
+    readRows: (tx, { at, id }, settledAfterS) => tx<StreamRow[]>`
+    select id, coalesce(booked_at, rejected_at)::text as "atText", rejected_at as at,
            json_build_object('requestId', id, 'orgId', org_id, 'at', rejected_at, 'agentId', agent_id, 'keyId', key_id,
              'provider', provider_slug, 'reason', reason, 'status', status, 'method', method, 'path', path,
              'model', model, 'tool', tool, 'clientNetwork', client_network) as body
       from rejected_calls
-     where rejected_at >= ${at}::text::timestamptz and (rejected_at, id) > (${at}::text::timestamptz, ${id}::uuid)
-       and rejected_at <= now() - make_interval(secs => ${settledAfterS})
-     order by rejected_at, id limit ${ROWS_PER_TURN}`,
+     where coalesce(booked_at, rejected_at) >= ${at}::text::timestamptz
+       and (coalesce(booked_at, rejected_at), id) > (${at}::text::timestamptz, ${id}::uuid)
+       and coalesce(booked_at, rejected_at) <= now() - make_interval(secs => ${settledAfterS})
+     order by coalesce(booked_at, rejected_at), id limit ${ROWS_PER_TURN}`,
+  },
 };
 
 export class SyslogStreams {
@@ -58,31 +73,30 @@ export class SyslogStreams {
   /** Sends everything that has settled. Returns how many rows. Rejects when the server cannot be reached. */
   async sendAll(): Promise<number> {
     let sent = 0;
-    for (const [stream, readRows] of Object.entries(STREAMS)) {
-      for (let rows = ROWS_PER_TURN; rows === ROWS_PER_TURN; sent += rows)
-        rows = await this.#sendTurn(stream, readRows);
+    for (const [kind, stream] of Object.entries(STREAMS)) {
+      for (let rows = ROWS_PER_TURN; rows === ROWS_PER_TURN; sent += rows) rows = await this.#sendTurn(kind, stream);
     }
     return sent;
   }
 
   /** The row's lock keeps other control planes from sending the same rows. */
-  async #sendTurn(stream: string, readRows: ReadRows): Promise<number> {
+  async #sendTurn(kind: string, { cursor: name, readRows }: SyslogStream): Promise<number> {
     // A new stream begins with the present.
     await this.sql`
-      insert into syslog_cursors (stream, at, id) values (${stream}, now(), '00000000-0000-0000-0000-000000000000')
+      insert into syslog_cursors (stream, at, id) values (${name}, now(), '00000000-0000-0000-0000-000000000000')
       on conflict (stream) do nothing`;
     return await this.sql.begin(async (tx) => {
       const [cursor] = await tx<{ at: string; id: string }[]>`
-        select at::text as at, id from syslog_cursors where stream = ${stream} for update skip locked`;
+        select at::text as at, id from syslog_cursors where stream = ${name} for update skip locked`;
       if (cursor === undefined) return 0;
       const rows = await readRows(tx, cursor, this.settledAfterS);
       const last = rows.at(-1);
       if (last === undefined) return 0;
       await sendToSyslog(
         this.server,
-        rows.map(({ at, body }): SyslogMessage => ({ at, kind: stream, text: JSON.stringify(body) })),
+        rows.map(({ at, body }): SyslogMessage => ({ at, kind, text: JSON.stringify(body) })),
       );
-      await tx`update syslog_cursors set at = ${last.atText}::text::timestamptz, id = ${last.id} where stream = ${stream}`;
+      await tx`update syslog_cursors set at = ${last.atText}::text::timestamptz, id = ${last.id} where stream = ${name}`;
       return rows.length;
     });
   }

@@ -7,10 +7,10 @@ import { UUID_PATTERN_ANY_CASE } from '@acg/base/uuid-patterns';
 import { createGatewayToken, hashGatewayToken, prefixOfGatewayToken } from '../api-keys/create-gateway-token.js';
 import { recordAudit } from '../audit/audit-trail.js';
 import type { Sql } from '../db/postgres-client.js';
+import type { JwkSet } from '../sso/jwk-set.js';
 import type { Throttle } from '../throttling/throttle.js';
 import { publishInvalidations } from '../watch/publish-invalidations.js';
 import type { IssuerKeys } from './issuer-keys.js';
-import type { JwkSet } from './jwk-set.js';
 import type { TokenInput, TokenReply } from './schema.js';
 import * as store from './store.js';
 import {
@@ -31,6 +31,8 @@ const SUBJECT_TOKEN_TYPES: readonly unknown[] = [
 const EXCHANGES_PER_RULE_MAX = 600;
 const EXCHANGE_WINDOW_S = 60;
 const AUDIT_TEXT_CHARS_MAX = 255;
+/** Postgres rejects half of a character in JSON. */
+const shorten = (text: string): string => text.slice(0, AUDIT_TEXT_CHARS_MAX).replace(/[\ud800-\udbff]$/, '');
 
 type TokenErrorCode =
   | 'invalid_request'
@@ -121,7 +123,7 @@ export class TokenExchange {
       }
       const actor = {
         userId: null,
-        email: `workload ${subject}`.slice(0, AUDIT_TEXT_CHARS_MAX),
+        email: shorten(`workload ${subject}`),
         orgId: rule.orgId,
         ip,
       };
@@ -131,8 +133,8 @@ export class TokenExchange {
         'trust_rule.exchange',
         { type: 'trust_rule', id: rule.id },
         {
-          subject: [null, subject.slice(0, AUDIT_TEXT_CHARS_MAX)],
-          tokenId: [null, tokenId?.slice(0, AUDIT_TEXT_CHARS_MAX) ?? null],
+          subject: [null, shorten(subject)],
+          tokenId: [null, tokenId === null ? null : shorten(tokenId)],
           keyPrefix: [renewed === null ? null : keyPrefix, keyPrefix],
         },
       );

@@ -3,8 +3,9 @@
  * audience, times and conditions. Pure, apart from the clock that it gets.
  */
 import { createLocalJWKSet, errors, type JWTPayload, jwtVerify } from 'jose';
+import { hasUnstorableText } from '../http/json-body.js';
+import { ALGORITHMS, type JwkSet } from '../sso/jwk-set.js';
 import { type ClaimCondition, findUnmetClaim } from './claim-conditions.js';
-import { ALGORITHMS, type JwkSet } from './jwk-set.js';
 
 /** Clocks of issuers may differ by this much. */
 export const CLOCK_TOLERANCE_S = 60;
@@ -48,11 +49,10 @@ export async function verifyWorkloadToken(
   const { iat, exp, sub, jti } = claims;
   const nowS = nowMs / 1000;
   if (iat !== undefined && iat > nowS + CLOCK_TOLERANCE_S) throw new TokenRejected('iat of the token is in the future');
-  if (typeof sub !== 'string' || sub === '' || sub.length > TEXT_CHARS_MAX)
-    throw new TokenRejected('the token has no usable sub');
+  if (!isUsableText(sub)) throw new TokenRejected('the token has no usable sub');
   const unmet = findUnmetClaim(claims, rule.conditions);
   if (unmet !== null) throw new TokenRejected(`the claim ${unmet} does not meet the condition of the trust rule`);
-  const tokenId = typeof jti === 'string' && jti !== '' && jti.length <= TEXT_CHARS_MAX ? jti : null;
+  const tokenId = isUsableText(jti) ? jti : null;
   if (rule.jtiOnce) {
     if (tokenId === null) throw new TokenRejected('the trust rule accepts each token once, and this one has no jti');
     if (exp! > nowS + ONCE_LIFETIME_MAX_S + CLOCK_TOLERANCE_S)
@@ -99,3 +99,7 @@ function assertIssuer(claims: JWTPayload, issuer: string): void {
     : claims.iss === issuer;
   if (!isIssued) throw new TokenRejected('the token is of another issuer than that of the trust rule');
 }
+
+/** The audit trail stores the text. */
+const isUsableText = (value: unknown): value is string =>
+  typeof value === 'string' && value !== '' && value.length <= TEXT_CHARS_MAX && !hasUnstorableText(value);

@@ -2,6 +2,7 @@ import { invariantFailures } from '@acg/base/invariant-failures';
 import { USAGE_RECORD_FIELDS } from '@acg/proto/generated/usage-record';
 import type { IUsageRecord } from '@acg/proto/messages';
 import { expect, test } from 'vitest';
+import { createTestBudget, createTestLimits } from '../limits/testing/agent-limits-fixture.js';
 import { PendingDecodes } from './pending-decodes.js';
 import { createSettle, releaseReservation } from './settle.js';
 import { createTestExchange } from './testing/exchange-fixture.js';
@@ -53,4 +54,32 @@ test('settle: releases the reservation of a call that is not forwarded once', ()
   for (let n = 0; n < 2; n++)
     releaseReservation({ settle: ({ reservationNanos: holdNanos }) => void givenBack.push(holdNanos) }, exchange);
   expect(givenBack).toEqual([70]);
+});
+
+test('settle: names the rows that counted the call, and its cell with the shares', () => {
+  const hard = { mode: 'hard', limitNanos: 9, window: 'day' } as const;
+  const limits = createTestLimits({
+    budgets: [
+      createTestBudget({ ...hard, id: 'row-1' }),
+      createTestBudget({ ...hard, id: 'row-1', cell: 'eu' }),
+      createTestBudget({ ...hard, id: '', scopeId: 'agent-1', window: 'month', cell: 'eu' }),
+    ],
+  });
+  const records: IUsageRecord[] = [];
+  const settle = createSettle({
+    spool: { appendRecord: (record) => void records.push(record) },
+    counters: { settle: () => undefined },
+    metering: { estimateUnanswered: () => null, priceUsage: () => ({ costNanos: 0, source: 'none' }) },
+    pendingDecodes: new PendingDecodes(),
+    onSettled: () => {},
+    onReservationExceeded: () => {},
+  });
+  const upstream = createUpstream('http://127.0.0.1:1');
+  const context = { ...createContext([upstream]), agentLimits: limits };
+  const exchange = createTestExchange({
+    routed: { context, upstream, target: { providerPath: '/x' }, tokenPosition: null },
+    admission: { admittedAtSec: Date.UTC(2026, 10, 28) / 1000, wouldReject: '' },
+  });
+  settle(exchange, () => {});
+  expect(records[0]!.budgetRows).toBe('row-1@2026-11-28,row-1@2026-11-28/eu,agent-1@2026-11/eu');
 });

@@ -2,6 +2,7 @@
  * Books every forwarded exchange exactly once: usage, cost, spend, circuit outcome, and one usage record. The spool
  * takes the record before the last byte of the response leaves.
  */
+import { windowInCell } from '@acg/base/cells';
 import { invariant } from '@acg/base/invariant-failures';
 import { CircuitOutcome, type IUsageRecord } from '@acg/proto/messages';
 import type { AgentLimits } from '../limits/agent-limits.js';
@@ -235,9 +236,18 @@ function describeAdmission(exchange: RoutedExchange) {
 
 const NOT_ADMITTED = { month: '', day: '', budgetRows: '', wouldReject: '' } as const;
 
-/** `<id>@<window>,…` of the rows that counted a call; the plain monthly ones have no id. */
+/**
+ * `<id>@<window>,…` of the rows that counted a call; the plain monthly ones have no id. Then `<id>@<window>/<cell>,…` of
+ * its cell's shares.
+ */
 const listBudgetRows = ({ budgets }: AgentLimits, admittedAtSec: number): string =>
-  budgets.flatMap((row) => (row.isPlain ? [] : `${row.id}@${row.windowsAt(admittedAtSec)[0]!.name}`)).join();
+  budgets
+    .flatMap((row) => {
+      const window = row.windowsAt(admittedAtSec)[0]!.name;
+      if (row.cell !== '') return `${row.ledgerId}@${windowInCell(window, row.cell)}`;
+      return row.isPlain ? [] : `${row.id}@${window}`;
+    })
+    .join();
 
 /** Reads the caller's trace context; the control plane validates it. */
 function findTraceparent(headers: readonly string[]): string {

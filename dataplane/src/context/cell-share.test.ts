@@ -1,3 +1,4 @@
+import { NO_CELL } from '@acg/base/cells';
 import { expect, test } from 'vitest';
 import { LIMIT_TABLE } from '../limits/limit-table.js';
 import { applyCellShare } from './cell-share.js';
@@ -6,8 +7,9 @@ const limit = (type: string, scope: string) => {
   const row = LIMIT_TABLE.find((one) => one.type === type && one.scope === scope)!;
   return { type, scope, window: row.window, unit: row.unit };
 };
-const sharedValue = (share: number, type: string, scope: string, message = {}) =>
-  applyCellShare(message, share).limits?.find((one) => one.type === type && one.scope === scope)?.value;
+const sharedValue = (sharePercent: number, type: string, scope: string, message = {}) =>
+  applyCellShare(message, { name: '', sharePercent }).limits?.find((one) => one.type === type && one.scope === scope)
+    ?.value;
 
 test('rates get their share, rounded down and at least 1; budgets stay whole', () => {
   const message = {
@@ -17,17 +19,17 @@ test('rates get their share, rounded down and at least 1; budgets stay whole', (
       { ...limit('budget', 'agent'), value: 500 },
     ],
   };
-  expect(sharedValue(0.5, 'rpm', 'agent_provider', message)).toBe(49);
-  expect(sharedValue(0.5, 'tpm', 'agent_provider', message)).toBe(1);
-  expect(sharedValue(0.5, 'budget', 'agent', message)).toBe(500);
-  expect(applyCellShare(message, 1)).toBe(message);
+  expect(sharedValue(50, 'rpm', 'agent_provider', message)).toBe(49);
+  expect(sharedValue(50, 'tpm', 'agent_provider', message)).toBe(1);
+  expect(sharedValue(50, 'budget', 'agent', message)).toBe(500);
+  expect(applyCellShare(message, NO_CELL)).toBe(message);
 });
 
 test('a default and a field of older control planes are shared as well; an unset limit without a default stays unset', () => {
   const { default: fallback } = LIMIT_TABLE.find(({ type }) => type === 'rpm')!;
-  expect(sharedValue(0.5, 'rpm', 'agent_provider')).toBe(Math.floor(fallback! / 2));
-  expect(sharedValue(0.5, 'rpm', 'agent_provider', { rpmLimit: 30 })).toBe(15);
-  expect(sharedValue(0.5, 'tpm', 'agent_provider')).toBeUndefined();
+  expect(sharedValue(50, 'rpm', 'agent_provider')).toBe(Math.floor(fallback! / 2));
+  expect(sharedValue(50, 'rpm', 'agent_provider', { rpmLimit: 30 })).toBe(15);
+  expect(sharedValue(50, 'tpm', 'agent_provider')).toBeUndefined();
 });
 
 test('the shares of any cells that add up to the whole never grant more than the limit', () => {
@@ -39,10 +41,7 @@ test('the shares of any cells that add up to the whole never grant more than the
   ])
     for (const value of [100, 101, 999, 12_345]) {
       const message = { limits: [{ ...limit('rpm', 'agent_provider'), value }] };
-      const sum = percents.reduce(
-        (all, percent) => all + sharedValue(percent / 100, 'rpm', 'agent_provider', message)!,
-        0,
-      );
+      const sum = percents.reduce((all, percent) => all + sharedValue(percent, 'rpm', 'agent_provider', message)!, 0);
       expect(sum).toBeLessThanOrEqual(value);
     }
 });

@@ -1,4 +1,5 @@
 import { createServer } from 'node:net';
+import { NO_CELL } from '@acg/base/cells';
 import { Secret } from '@acg/base/secret';
 import { ControlPlaneClient } from '@acg/proto/control-plane-client';
 import { type GatewayHandlers, gatewayService } from '@acg/proto/gateway-service';
@@ -62,7 +63,7 @@ class Plane {
 const hello = (call: Watcher, revision: number, reset = false, heartbeatMs = 60_000): void =>
   void call.write({ revision, hello: { reset, heartbeatMs, circuits: [], prices: { overrides: [] } } });
 
-function connect(addresses: readonly string[], staleIfErrorMs = 900_000, cellShare = 1) {
+function connect(addresses: readonly string[], staleIfErrorMs = 900_000, cell = NO_CELL) {
   const lines: string[] = [];
   const client = new ControlPlaneClient(addresses, security, () => 0);
   const heard = {
@@ -90,7 +91,7 @@ function connect(addresses: readonly string[], staleIfErrorMs = 900_000, cellSha
     },
     pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) }),
     () => 0,
-    cellShare,
+    cell,
   );
   const cache = new ContextCache(source, {
     ...DEFAULT_CONTEXT_CACHE_OPTIONS,
@@ -187,12 +188,12 @@ describe('ControlPlaneLink', () => {
 
   it('asks for budget rows and applies the share of its cell, also with a minted credential', async () => {
     const plane = await new Plane().listen();
-    const { source } = connect([plane.address], 900_000, 0.5);
+    const { source } = connect([plane.address], 900_000, { name: 'eu', sharePercent: 50 });
     await until(() => source.isUp);
     const answer = plane.resolve;
     const asked: unknown[] = [];
     plane.resolve = (call, done) => {
-      asked.push([call.request.budgetRows, call.request.mintAccountId]);
+      asked.push([call.request.budgetRows, call.request.cell, call.request.mintAccountId]);
       answer(call, done);
     };
     for (const { context } of [
@@ -201,8 +202,8 @@ describe('ControlPlaneLink', () => {
     ])
       expect(context?.agentLimits.byRow[RPM_ROW]).toBe(30);
     expect(asked).toEqual([
-      [true, ''],
-      [true, 'account-1'],
+      [true, 'eu', ''],
+      [true, 'eu', 'account-1'],
     ]);
   });
 

@@ -7,6 +7,7 @@
  * event counts as a heartbeat. Silence of two and a half heartbeats ends the stream, and the next one goes to another
  * instance. FAILED_PRECONDITION means that this data plane must not run: `onFatal`.
  */
+import { type Cell, NO_CELL } from '@acg/base/cells';
 import { type Logger, maskSecrets } from '@acg/base/log';
 import { type ControlPlaneClient, grpcStatus, LinkError, type WatchCall } from '@acg/proto/control-plane-client';
 import {
@@ -21,7 +22,6 @@ import {
 } from '@acg/proto/messages';
 import type { LayoutStage } from '../limits/counters-interface.js';
 import type { AgentContext } from './agent-context.js';
-import { applyCellShare } from './cell-share.js';
 import type { ContextCache, ContextResolver, Resolution } from './context-cache.js';
 import { decodeResolution } from './decode-resolution.js';
 import {
@@ -78,7 +78,7 @@ export class ControlPlaneLink implements ContextResolver {
   readonly #listener: LinkListener;
   readonly #log: Logger;
   readonly #random: () => number;
-  readonly #cellShare: number;
+  readonly #cell: Cell;
   readonly #batch = new ResolveBatcher((queries) => this.#resolveTokens(queries));
   #cache: ContextCache | null = null;
   #watch: WatchCall | null = null;
@@ -108,15 +108,15 @@ export class ControlPlaneLink implements ContextResolver {
     listener: LinkListener,
     log: Logger,
     random: () => number = Math.random,
-    /** Part of each rate that this data plane's cell grants (docs/regions.md#shares). */
-    cellShare = 1,
+    /** The cell of this data plane, and the part of each limit that it grants (docs/regions.md#shares). */
+    cell = NO_CELL,
   ) {
     this.#client = client;
     this.#identity = identity;
     this.#listener = listener;
     this.#log = log;
     this.#random = random;
-    this.#cellShare = cellShare;
+    this.#cell = cell;
   }
 
   /** True from the first Hello on: contexts can be resolved. */
@@ -177,8 +177,7 @@ export class ControlPlaneLink implements ContextResolver {
     const query = { tokenHash: Buffer.from(tokenHash, 'hex'), agentRef, mintAccountId, rejectedGeneration };
     const requestedAtMs = performance.now();
     try {
-      const request = { ...query, dataPlaneId: this.#identity.dataPlaneId, budgetRows: true };
-      const answer = await this.#client.resolveToken(request, RESOLVE_TIMEOUT_MS);
+      const answer = await this.#client.resolveToken({ ...query, ...this.#asker }, RESOLVE_TIMEOUT_MS);
       return this.#decode(answer, requestedAtMs);
     } catch (error) {
       this.#logOnce(RESOLVE_FAILED, error);
@@ -206,8 +205,7 @@ export class ControlPlaneLink implements ContextResolver {
   }
 
   #decode(answer: IResolveTokenResponse, requestedAtMs: number): Resolution {
-    const shared = { ...answer, context: applyCellShare(answer.context ?? {}, this.#cellShare) };
-    return decodeResolution(shared, this.#builtInProviders, requestedAtMs);
+    return decodeResolution(answer, this.#builtInProviders, requestedAtMs, this.#cell);
   }
 
   /**
@@ -218,20 +216,20 @@ export class ControlPlaneLink implements ContextResolver {
     for (const kind of this.#logged) if (kind.startsWith(RESOLVE_FAILED)) this.#logged.delete(kind);
   }
 
+  /** What each request for contexts says about this data plane. */
+  get #asker() {
+    return { dataPlaneId: this.#identity.dataPlaneId, budgetRows: true, cell: this.#cell.name };
+  }
+
   async #callResolveTokens(queries: readonly TokenQuery[]): Promise<readonly IResolveTokenResponse[]> {
-    const { dataPlaneId } = this.#identity;
     const tokens = queries.map(({ tokenHash, agentRef }) => ({ tokenHash: Buffer.from(tokenHash, 'hex'), agentRef }));
     try {
-      const { answers } = await this.#client.resolveTokens(
-        { tokens, dataPlaneId, budgetRows: true },
-        RESOLVE_TIMEOUT_MS,
-      );
+      const { answers } = await this.#client.resolveTokens({ tokens, ...this.#asker }, RESOLVE_TIMEOUT_MS);
       return answers ?? [];
     } catch (error) {
       // A control plane of the previous release resolves single tokens only.
       if (!(error instanceof LinkError) || error.code !== grpcStatus.UNIMPLEMENTED) throw error;
-      const one = (token: object) =>
-        this.#client.resolveToken({ ...token, dataPlaneId, budgetRows: true }, RESOLVE_TIMEOUT_MS);
+      const one = (token: object) => this.#client.resolveToken({ ...token, ...this.#asker }, RESOLVE_TIMEOUT_MS);
       return Promise.all(tokens.map(one));
     }
   }

@@ -3,10 +3,13 @@
  * not compute it again. Throws on a message that the control plane should never send; no error text contains a value of
  * the message.
  */
+import { NO_CELL } from '@acg/base/cells';
 import type { CallPolicy, ModelPatterns, SensitiveCall } from '@acg/base/policy/call-rule-source';
 import type { IAgentContext, ICallPolicy, IInjection, IModelRule, IUpstream, IUsageRule } from '@acg/proto/messages';
 import type { AgentContext, AgentStatus, Injection, Upstream, UsageFormat } from './agent-context.js';
+import { applyCellShare } from './cell-share.js';
 import { decodeLimits } from './decode-limits.js';
+import { listSecretForms } from './list-secret-forms.js';
 
 const SCOPES = ['agent', 'project', 'org'] as const;
 const STATUSES = ['active', 'paused', 'revoked'] as const satisfies readonly AgentStatus[];
@@ -29,12 +32,13 @@ const NO_ORIGINS: ReadonlyMap<string, Upstream> = new Map();
 
 /**
  * `builtInProviders`: slugs that exist for every organization. `requestedAtMs`: monotonic ms before the control plane was
- * asked.
+ * asked. `cell`: that of this data plane.
  */
 export function decodeContext(
   message: IAgentContext,
   builtInProviders = NO_PROVIDERS,
   requestedAtMs = performance.now(),
+  cell = NO_CELL,
 ): AgentContext {
   const decode = (one: IUpstream): Upstream => decodeUpstream(one, requestedAtMs);
   const agentId = requireText(message.agentId, 'agent_id');
@@ -48,7 +52,7 @@ export function decodeContext(
     agentName: message.agentName ?? '',
     agentSlug: message.agentSlug ?? '',
     agentStatus: requireOneOf(message.agentStatus, STATUSES, 'agent_status'),
-    agentLimits: decodeLimits(message, agentId),
+    agentLimits: decodeLimits(applyCellShare(message, cell), agentId, cell),
     runIds: message.runId ? [message.runId, ...(message.runAncestors ?? [])] : NO_RUNS,
     upstreams: new Map((message.upstreams ?? []).map((one) => [requireText(one.providerSlug, 'slug'), decode(one)])),
     namedOrigins: decodeNamedOrigins(message.namedOrigins ?? [], decode),
@@ -276,20 +280,6 @@ function decodeQueryInjection(
     // A provider that echoes its query may use form encoding.
     secretForms: listSecretForms(secret, encoded, new URLSearchParams([['', secret]]).toString().slice(1), ...further),
   });
-}
-
-/**
- * The distinct forms, each also as it appears inside a JSON string. Longest first, so that a form that contains another
- * is masked whole.
- */
-function listSecretForms(...values: readonly string[]): readonly string[] {
-  const all = new Set<string>();
-  for (const value of values) {
-    if (value === '') continue;
-    all.add(value);
-    all.add(JSON.stringify(value).slice(1, -1));
-  }
-  return Object.freeze([...all].sort((a, b) => b.length - a.length));
 }
 
 function requireText(value: string | null | undefined, field: string): string {

@@ -3,12 +3,14 @@
  * omission.
  */
 import { BUDGET_ROW_MODES, BUDGET_WINDOWS } from '@acg/base/budget-rows';
+import { type Cell, NO_CELL } from '@acg/base/cells';
 import { DAY_MS, NANOS_PER_CENT } from '@acg/base/time-and-money-units';
 import type { IAgentContext, IBudget, ILimit } from '@acg/proto/messages';
 import { type AgentLimits, createAgentLimits, DEFAULT_MAX_OUTPUT_TOKENS } from '../limits/agent-limits.js';
 import { BudgetRow, type LedgerSpend } from '../limits/budget-row.js';
 import { createRunWindow, parseCalendarWindow, parseMonth, RUN_WINDOW_NAME } from '../limits/calendar-window.js';
 import { AGENT_PROVIDER_ROWS, BUDGET_ROWS, LIMIT_TABLE, type LimitRow, UNLIMITED } from '../limits/limit-table.js';
+import { createCellBudgets } from './cell-budgets.js';
 
 /** Fields of control planes that do not send `limits` yet; to be removed with the next release. */
 const LEGACY_FIELDS: Readonly<Record<string, (message: IAgentContext) => number | null | undefined>> = {
@@ -23,18 +25,20 @@ const RUN_KEPT_AFTER_END_SEC = 600;
 /** For a run without an end: the longest time that a run may take, and a day. */
 const RUN_KEPT_SEC = (31 * DAY_MS) / 1000;
 
-export function decodeLimits(message: IAgentContext, agentId: string): AgentLimits {
+export function decodeLimits(message: IAgentContext, agentId: string, cell: Cell = NO_CELL): AgentLimits {
   const limits = Object.freeze(LIMIT_TABLE.map((row) => decodeLimit(message, row)));
   const audited = message.auditedLimits ?? [];
+  const budgets = [
+    ...BUDGET_ROWS.flatMap((row) => decodePlainBudget(message, agentId, row, limits[row]!, audited) ?? []),
+    ...(message.budgets ?? []).flatMap((budget) => decodeBudget(budget) ?? []),
+  ];
   return createAgentLimits({
     orgId: message.orgId ?? '',
     agentId,
     byRow: limits,
     auditedRows: AGENT_PROVIDER_ROWS.filter((row) => audited.includes(LIMIT_TABLE[row]!.type)),
-    budgets: [
-      ...BUDGET_ROWS.flatMap((row) => decodePlainBudget(message, agentId, row, limits[row]!, audited) ?? []),
-      ...(message.budgets ?? []).flatMap((budget) => decodeBudget(budget) ?? []),
-    ],
+    // A call that both reject names the budget of all cells, which comes first.
+    budgets: [...budgets, ...createCellBudgets(budgets, message.cellSpend ?? [], cell)],
     defaultMaxOutputTokens: message.holdMaxOutputTokens || DEFAULT_MAX_OUTPUT_TOKENS,
     rejectsUnchecked: message.refuseUnchecked ?? false,
   });

@@ -1,3 +1,4 @@
+import type { Cell } from '@acg/base/cells';
 import { type IResolveTokenResponse, Outcome } from '@acg/proto/messages';
 import type { Resolution } from './context-cache.js';
 import { decodeContext } from './decode-context.js';
@@ -14,11 +15,13 @@ export function decodeResolution(
   answer: IResolveTokenResponse,
   builtInProviders: ReadonlySet<string>,
   requestedAtMs: number,
+  cell: Cell,
 ): Resolution {
   const revision = answer.revision ?? 0;
   const outcome = answer.outcome ?? Outcome.OUTCOME_UNSPECIFIED;
   if (outcome === Outcome.FOUND) {
-    return { context: decodeContext(answer.context ?? {}, builtInProviders, requestedAtMs), rejection: null, revision };
+    const context = decodeContext(answer.context ?? {}, builtInProviders, requestedAtMs, cell);
+    return { context, rejection: null, revision };
   }
   const rejection = LOOKUP_REJECTIONS[outcome as keyof typeof LOOKUP_REJECTIONS];
   if (rejection === undefined) throw new Error(`unexpected outcome ${outcome}`);

@@ -10,6 +10,7 @@ interface CountersConfig {
   /** Null selects counters in the memory of this process. */
   readonly redis: RedisAddress | null;
   readonly countersTimeoutMs: number;
+  readonly cell: { readonly name: string };
 }
 
 export interface CreatedCounters {
@@ -32,6 +33,7 @@ export async function createCounters(
     {
       ...config.redis,
       timeoutMs: config.countersTimeoutMs,
+      cellName: config.cell.name,
       connectionName: `acg-dataplane-${process.pid}`,
       tlsCa: null,
     },

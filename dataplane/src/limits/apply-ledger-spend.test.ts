@@ -5,7 +5,7 @@ import { applyLedgerSpend } from './apply-ledger-spend.js';
 import { calendarWindowAt } from './calendar-window.js';
 import type { Admission } from './counters-interface.js';
 import { findLimitRow } from './limit-table.js';
-import { createTestLimits } from './testing/agent-limits-fixture.js';
+import { createTestBudget, createTestLimits } from './testing/agent-limits-fixture.js';
 
 const nowMs = Date.UTC(2026, 10, 15);
 const month = calendarWindowAt('month', nowMs / 1000).name;
@@ -55,4 +55,22 @@ test('ledger spend: ignores figures of other or invalid months', () => {
     applyLedgerSpend(counters, { spend: [{ agentId, month: other, spentNanos: 1_000, ledgerNanos: 1_000 }] });
   }
   expect(admitted()).toMatchObject({ outcome: 'admitted', spentNanos: 100 });
+});
+
+test('ledger spend: figures of a cell count in its share only', () => {
+  const counters = new MemoryCounters(() => nowMs * 1_000);
+  const of = { id: 'row-1', window: 'month', mode: 'hard', limitNanos: 1_000 } as const;
+  const rows = [createTestBudget(of), ...['eu', 'us'].map((cell) => createTestBudget({ ...of, cell }))];
+  const limits = createTestLimits({ budgets: rows });
+  const peek = (): number[] => {
+    const spent: number[] = [];
+    counters.peek({ limits, providerSlugs: [] }, (snapshot) => {
+      for (const { budget, spentNanos } of snapshot!.spends) if (budget.id === 'row-1') spent.push(spentNanos);
+    });
+    return spent;
+  };
+  peek();
+  for (const window of [`${month}/eu`, `${month}/`, `${month}/EU`, '2026-13/us'])
+    applyLedgerSpend(counters, { budgets: [{ budgetId: 'row-1', window, spentNanos: 7, ledgerNanos: 0 }] });
+  expect(peek()).toEqual([0, 7, 0]);
 });

@@ -1,6 +1,7 @@
 /** Applies the spend in the ledger's reply to a usage batch: figures of agents, projects, organizations and budget rows. */
+import { parseWindowInCell } from '@acg/base/cells';
 import type { IReportUsageResponse } from '@acg/proto/messages';
-import { spendName } from './budget-row.js';
+import { cellSpendName, spendName } from './budget-row.js';
 import { parseCalendarWindow, RUN_WINDOW_NAME } from './calendar-window.js';
 import type { Counters } from './counters-interface.js';
 
@@ -14,6 +15,11 @@ export function applyLedgerSpend(
     if (scope === 'project' || scope === 'org') update(spendName(scope, id ?? ''), month, spentNanos, ledgerNanos);
   }
   for (const { budgetId, window, spentNanos, ledgerNanos } of budgets ?? []) {
+    const inCell = parseWindowInCell(window ?? '');
+    if (inCell !== null) {
+      update(cellSpendName(inCell.cell, budgetId ?? ''), inCell.window, spentNanos, ledgerNanos);
+      continue;
+    }
     const kind = window === RUN_WINDOW_NAME ? 'run' : 'budget';
     update(spendName(kind, budgetId ?? ''), window, spentNanos, ledgerNanos);
   }

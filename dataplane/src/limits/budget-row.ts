@@ -45,10 +45,14 @@ export interface BudgetRowInput {
   readonly closedNanos: number;
   /** Unix seconds until which the counters keep a run's spend; 0 for other scopes. */
   readonly keptUntilSec: number;
+  /** The row is this cell's share of a budget, and counts what the cell spends (docs/regions.md#shares). Absent: none. */
+  readonly cell?: string;
 }
 
 /** Name of a scope or a row in the counters' keys: `agent:…`, `project:…`, `org:…`, `run:…`, `budget:…`. */
 export const spendName = (kind: BudgetScope | 'budget', id: string): string => `${kind}:${id}`;
+/** The same of a cell's share of it. Ids are unique over all kinds. */
+export const cellSpendName = (cell: string, id: string): string => `cell:${cell}:${id}`;
 
 /** A budget without a window counts at most so many months besides the closed ones. */
 const OPEN_MONTHS_MAX = 12;
@@ -65,7 +69,10 @@ export class BudgetRow {
   readonly tag: string;
   readonly ledger: readonly LedgerSpend[];
   readonly closedNanos: number;
-  /** See {@link spendName}. */
+  readonly keptUntilSec: number;
+  /** `''`: the budget of all cells. */
+  readonly cell: string;
+  /** See {@link spendName} and {@link cellSpendName}. */
   readonly name: string;
   readonly #matches: ReturnType<typeof compileBudgetRowFilter>;
   readonly #runWindow: readonly BudgetWindow[] | null;
@@ -84,14 +91,22 @@ export class BudgetRow {
     this.tag = input.tag;
     this.ledger = input.ledger;
     this.closedNanos = input.closedNanos;
+    this.keptUntilSec = input.keptUntilSec;
+    this.cell = input.cell ?? '';
     const isScopeItself = input.id === '' || input.scope === 'run';
-    this.name = isScopeItself ? spendName(input.scope, input.scopeId) : spendName('budget', input.id);
+    const name = isScopeItself ? spendName(input.scope, input.scopeId) : spendName('budget', input.id);
+    this.name = this.cell === '' ? name : cellSpendName(this.cell, this.ledgerId);
     this.#matches = compileBudgetRowFilter(input);
     this.#runWindow = input.scope === 'run' ? [createRunWindow(input.keptUntilSec)] : null;
   }
 
   get isPlain(): boolean {
     return this.tableRow >= 0;
+  }
+
+  /** By which the ledger knows the row's spend in a cell. */
+  get ledgerId(): string {
+    return this.id || this.scopeId;
   }
 
   /** Whether there is a budget to check. */
@@ -168,10 +183,11 @@ export class BudgetRow {
 }
 
 /** What responses say about a row: which budget it is. */
-export const describeBudgetRow = ({ id, scope, window, models, tag }: BudgetRow): object => ({
+export const describeBudgetRow = ({ id, scope, window, models, tag, cell }: BudgetRow): object => ({
   scope,
   ...(id === '' ? {} : { budgetId: id }),
   window,
   ...(models.length === 0 ? {} : { models }),
   ...(tag === '' ? {} : { tag }),
+  ...(cell === '' ? {} : { cell }),
 });

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { ADMITTED, createRejectedAdmission } from '../call/testing/proxy-fixture.js';
 import type { AgentLimits } from '../limits/agent-limits.js';
 import { LIMIT_TABLE, TOOL_RATE_ROW } from '../limits/limit-table.js';
-import { createTestLimits } from '../limits/testing/agent-limits-fixture.js';
+import { createTestBudget, createTestLimits } from '../limits/testing/agent-limits-fixture.js';
 import { createLimitRejection } from './limit-rejection.js';
 
 const limits = createTestLimits({ budgetCents: 500 });
@@ -119,6 +119,20 @@ test.each(LIMIT_TABLE.filter(({ unit }) => unit === 'cents'))(
     expect(reasons).toEqual([reason, reason]);
   },
 );
+
+test('limit rejections: the share of a cell is named in text and fields', () => {
+  const row = createTestBudget({ id: 'row-1', mode: 'hard', limitNanos: 5 * NANOS_PER_CENT, cell: 'eu' });
+  const admission = {
+    ...createRejectedAdmission('budget', 0, 5 * NANOS_PER_CENT),
+    rejectedByRow: -1,
+    rejectedByBudget: row,
+  };
+  const rejection = createLimitRejection({ ...admission, reservationNanos: 1 }, limits, 0)!;
+  expect(rejection.message).toBe('The share of the cell eu in the daily budget of this agent is spent.');
+  const fields = { scope: 'agent', budgetId: 'row-1', window: 'day', cell: 'eu', spentCents: 5, budgetCents: 5 };
+  expect(JSON.parse(rejection.body)).toMatchObject(fields);
+  expect(rejection).toMatchObject({ reason: 'budget', budgetId: 'row-1' });
+});
 
 test('limit rejections: the limit of a tool names the tools, and has its own reason', () => {
   const admission = { ...createRejectedAdmission('rpm', 1_900_000_030), rejectedByRow: TOOL_RATE_ROW };

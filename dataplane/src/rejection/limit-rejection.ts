@@ -110,10 +110,11 @@ const WINDOW_NAMES: Readonly<Record<BudgetRow['window'], string>> = {
 };
 
 /** `the monthly budget of this agent`. */
-function nameBudget({ scope, window, models, tag }: BudgetRow): string {
+function nameBudget({ scope, window, models, tag, cell }: BudgetRow): string {
   const model = models.length === 0 ? '' : ` for models ${models.join(', ')}`;
   const tagged = tag === '' ? '' : ` for calls with the tag ${tag}`;
-  return `the ${scope === 'run' ? '' : WINDOW_NAMES[window]}budget of ${SCOPE_NAMES[scope]}${model}${tagged}`;
+  const share = cell === '' ? '' : `share of the cell ${cell} in the `;
+  return `the ${share}${scope === 'run' ? '' : WINDOW_NAMES[window]}budget of ${SCOPE_NAMES[scope]}${model}${tagged}`;
 }
 
 function nameSpentBudget(row: BudgetRow): string {

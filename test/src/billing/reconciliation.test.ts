@@ -354,6 +354,17 @@ test('problems of the reports: a missing scope, a rate limit, half a page; the l
   expect(await check()).toBeNull();
 });
 
+test('the last month and day that a time can have are empty, like every other one in the future', async () => {
+  const owner = await plane.createMember('owner');
+  const id = await createBilling(owner, { api: 'openai' });
+  expect(await owner.call('GET', '/v1/billing?month=9999-12')).toMatchObject({ status: 200, body: { drifts: [] } });
+  for (const filter of ['month=9999-12', 'day=9999-12-31'])
+    expect(await owner.call('GET', `/v1/billing/accounts/${id}/lines?${filter}`)).toMatchObject({
+      status: 200,
+      body: { total: 0 },
+    });
+});
+
 test('two checks at once: the second is told, no line stands twice', async () => {
   const owner = await plane.createMember('owner');
   reports.calls = [];

@@ -23,10 +23,11 @@ async function createAgent(
 }
 
 /** What a data plane would get for a gateway token of the agent. */
-async function contextOf(admin: Member, agentId: string) {
+async function contextOf(admin: Member, agentId: string, cell = '') {
   const { secretKey } = (await admin.call('POST', '/v1/api-keys', { name: 'k', agentId })).body;
   const tokenHash = createHash('sha256').update(secretKey).digest();
-  const [row] = await loadContextRows(plane().database.sql, [{ tokenHash, agentRef: '', agentRefId: null }], true);
+  const queries = [{ tokenHash, agentRef: '', agentRefId: null }];
+  const [row] = await loadContextRows(plane().database.sql, queries, true, cell);
   const agent = row!.agents[0] as AgentRow;
   return assembleAgentContext(
     row!.key!,
@@ -280,4 +281,47 @@ test('a context has the rows of agent, project and organization with the ledgerâ
       spend: [{ window: month(0), spentNanos: 0, ledgerNanos: 0 }],
     },
   ]);
+});
+
+test('contexts for a cell have what it and all cells have spent of the hard budgets', async () => {
+  const admin = await plane().createMember('admin');
+  const { id, projectId, body } = await createAgent(admin, {
+    budgetMode: 'hard',
+    budgetCentsMonthly: 9,
+    budgets: [
+      { window: 'month', cents: 9, mode: 'hard' },
+      { ...DAY, mode: 'hard' },
+      { ...DAY, models: ['soft'] },
+      { window: 'total', cents: 40, mode: 'hard' },
+    ],
+  });
+  const idOf = (window: string, mode = 'hard') =>
+    body.budgets.find((row: { window: string; mode: string }) => row.window === window && row.mode === mode).id;
+  const now = new Date();
+  const [today, month] = [now.toISOString().slice(0, 10), now.toISOString().slice(0, 7)];
+  for (const [budgetId, period, cell, slot, nanos] of [
+    [id, month, 'eu', 0, 1],
+    [id, month, 'eu', 1, 2],
+    [id, month, 'us', 0, 4],
+    [id, '2020-01', 'eu', 0, 100],
+    [projectId, month, 'us', 0, 5],
+    [idOf('day'), today, 'eu', 0, 8],
+    [idOf('day', 'soft'), today, 'eu', 0, 100],
+    [idOf('total'), month, 'us', 0, 16],
+    [idOf('total'), '2020-01', 'eu', 0, 32],
+    [idOf('total'), '2020-02', 'us', 0, 64],
+  ] as const)
+    await plane().database.sql`insert into cell_spend (org_id, budget_id, period, cell, slot, spent_nanos)
+      values (${admin.orgId}, ${budgetId}, ${period}, ${cell}, ${slot}, ${nanos})`;
+  const { cellSpend } = await contextOf(admin, id, 'eu');
+  expect(new Set(cellSpend)).toEqual(
+    new Set([
+      { id, window: month, cellNanos: 3, allCellsNanos: 7 },
+      { id: projectId, window: month, cellNanos: 0, allCellsNanos: 5 },
+      { id: idOf('day'), window: today, cellNanos: 8, allCellsNanos: 8 },
+      { id: idOf('total'), window: month, cellNanos: 0, allCellsNanos: 16 },
+      { id: idOf('total'), window: '', cellNanos: 32, allCellsNanos: 96 },
+    ]),
+  );
+  expect((await contextOf(admin, id)).cellSpend).toBeUndefined();
 });

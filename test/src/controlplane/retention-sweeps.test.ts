@@ -457,3 +457,35 @@ test('sweeps: rollups and spend stay for ever, unless ROLLUP_RETENTION_DAYS is s
   await usage(sql, 500);
   for (const table of Object.keys(tables)) expect([table, await count(table)]).toEqual([table, 1]);
 });
+
+test('sweeps: spend of a cell goes 40 days after its window, except that of rows of all time and of runs that exist', async () => {
+  const { sql } = database();
+  const [orgId, month, total, run] = [uuid(), uuid(), uuid(), uuid()];
+  await sql.begin(async (tx) => {
+    await tx`set local session_replication_role = replica`;
+    for (const [id, window] of [
+      [month, 'month'],
+      [total, 'total'],
+    ] as const)
+      await tx`insert into budgets (id, org_id, time_window, cents, mode) values (${id}, ${orgId}, ${window}, 1, 'hard')`;
+    await tx`
+      insert into runs (id, org_id, agent_id, root_id, ancestors, budget_cents, token_hash, key_prefix, created_at, expires_at)
+      values (${run}, ${orgId}, ${uuid()}, ${run}, '{}', 1, ${bytes()}, 'acg_', now(), now() + interval '1 day')`;
+    for (const days of [39, 41])
+      for (const [id, period] of [
+        [month, '2026-01'],
+        [total, '2026-01'],
+        [uuid(), '2026-01'],
+        [run, 'total'],
+        [uuid(), 'total'],
+      ])
+        await tx`
+          insert into cell_spend (org_id, budget_id, period, cell, slot, spent_nanos, updated_at)
+          values (${orgId}, ${id!}, ${period!}, ${`c${days}`}, 0, 1, now() - make_interval(days => ${days}))`;
+  });
+  await usage(sql);
+  const kept = await sql<{ id: string; cell: string }[]>`
+    select budget_id as id, cell from cell_spend where org_id = ${orgId} and cell = 'c41'`;
+  expect(new Set(kept.map(({ id }) => id))).toEqual(new Set([total, run]));
+  expect(await sql`select 1 from cell_spend where org_id = ${orgId} and cell = 'c39'`).toHaveLength(5);
+});

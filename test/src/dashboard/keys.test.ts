@@ -102,7 +102,7 @@ test('rotates with an overlap, renames, and revokes after the name was typed', a
   await page.getByRole('button', { name: 'Revoke staging 2' }).press('Enter');
   const act = page.getByRole('dialog').getByRole('button', { name: 'Revoke token' });
   expect(await act.isDisabled()).toBe(true);
-  await page.getByLabel('Type staging 2 to confirm').fill('staging 2');
+  await page.getByLabel('Type “staging 2” to confirm').fill('staging 2');
   await act.press('Enter');
   await page.getByText('staging 2 revoked').waitFor();
   await page.getByRole('row', { name: /staging 2/ }).waitFor({ state: 'detached' });

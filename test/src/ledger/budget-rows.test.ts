@@ -64,6 +64,43 @@ const spendOf = async (budgetId: string): Promise<Record<string, [spent: number,
   return Object.fromEntries(rows.map(({ period, spent, ledger }) => [period, [spent, ledger]]));
 };
 
+test('shares of a cell are booked with the record, once for any number of sends, and answered', async () => {
+  const scene = await createScene();
+  const row = (await createRows(scene, [{ mode: 'hard' }]))[0]!;
+  const planes = [createIngest(db().sql), createIngest(db().sql)];
+  const of = (cell: string) => ({
+    dataPlaneId: 'dp',
+    records: Array.from({ length: 10 }, () =>
+      usageRecord({
+        ...scene,
+        costNanos: 1_000,
+        day: DAY,
+        budgetRows: `${row}@${DAY},${row}@${DAY}/${cell},${scene.agentId}@${MONTH}/${cell},${row}@${DAY}/NO,x@${DAY}/eu`,
+      }),
+    ),
+  });
+  const [eu, us] = [of('eu'), of('us')];
+  await Promise.all(planes.flatMap(({ report }) => [report(eu), report(us), report(eu)]));
+  const answer = await planes[0]!.report(eu);
+  const inCell = (budgetId: string, window: string) => ({ budgetId, window, spentNanos: 10_000, ledgerNanos: 0 });
+  expect([...answer.budgets!].sort((a, b) => (a.window! < b.window! ? -1 : 1))).toEqual([
+    { budgetId: row, window: DAY, spentNanos: 20_000, ledgerNanos: 0 },
+    inCell(row, `${DAY}/eu`),
+    inCell(scene.agentId, `${MONTH}/eu`),
+  ]);
+  expect(
+    await db().sql`select budget_id, period, cell, sum(spent_nanos)::int as nanos from cell_spend
+      where org_id = ${scene.orgId} group by 1, 2, 3 order by length(period), cell`,
+  ).toEqual(
+    (
+      [
+        [scene.agentId, MONTH],
+        [row, DAY],
+      ] as const
+    ).flatMap(([budget_id, period]) => ['eu', 'us'].map((cell) => ({ budget_id, period, cell, nanos: 10_000 }))),
+  );
+});
+
 test('rows of a record are booked with it, once for any number of sends, and answered', async () => {
   const scene = await createScene();
   const [row, run] = [(await createRows(scene, [{}]))[0]!, newId()];

@@ -1,7 +1,8 @@
 /**
- * Cells (docs/regions.md): two cells with a Redis each and a share of the rates, and a data plane whose Redis is 80 ms away.
+ * Cells (docs/regions.md): two cells with a Redis each and a share of rates and hard budgets, and a data plane whose Redis
+ * is 80 ms away.
  */
-import { OPENAI_CREDENTIAL, OpenAiStandIn } from '@acg/stand-in-provider/openai';
+import { type Body, OPENAI_CREDENTIAL, OpenAiStandIn } from '@acg/stand-in-provider/openai';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RedisServer } from '../fixtures/redis-server.js';
 import { Stack } from '../fixtures/stack.js';
@@ -11,7 +12,16 @@ import { waitUntil } from '../fixtures/wait-until.js';
 const DISTANCE_MS = 80;
 const CALLS = 20;
 
-const provider = new OpenAiStandIn();
+/** Uses as many output tokens as the call allows. */
+class CostlyProvider extends OpenAiStandIn {
+  protected override chatUsage(body: Body): object {
+    const tokens = body.max_completion_tokens;
+    if (typeof tokens !== 'number') return super.chatUsage(body);
+    return { prompt_tokens: 0, completion_tokens: tokens, total_tokens: tokens };
+  }
+}
+
+const provider = new CostlyProvider();
 let redis: readonly [RedisServer, RedisServer];
 let stack: Stack;
 beforeAll(async () => {
@@ -25,12 +35,15 @@ afterAll(async () => {
   await provider.close();
 });
 
-async function createAgentToken(fields: Readonly<Record<string, unknown>>): Promise<string> {
+async function createAgent(fields: Readonly<Record<string, unknown>>) {
   const tenant = await stack.signUpTenant();
   const agent = await tenant.createAgent(fields);
   await tenant.createAccount(agent.id, 'openai', { apiKey: OPENAI_CREDENTIAL });
-  return tenant.createToken(agent.id);
+  return { tenant, agentId: agent.id, token: await tenant.createToken(agent.id) };
 }
+
+const createAgentToken = async (fields: Readonly<Record<string, unknown>>): Promise<string> =>
+  (await createAgent(fields)).token;
 
 /** Sends the calls one after the other; returns their statuses and the median of their times, ms. */
 async function callInTurn(url: string, token: string, count: number) {
@@ -113,4 +126,90 @@ test('cells: with a store 80 ms away the default timeout leaves calls unchecked,
   } finally {
     await proxy.stop();
   }
+});
+
+const startCell = (cell: 0 | 1, share = '50') =>
+  stack.addDataPlane({
+    REDIS_URL: redis[cell].url.href,
+    CELL_NAME: ['eu', 'us'][cell]!,
+    CELL_SHARE_PERCENT: share,
+    COUNTERS_TIMEOUT_MS: '5000',
+  });
+
+/**
+ * Sends calls of a cent each, some at once, until the budget has no room for another one. Returns how many passed, and
+ * the last rejection. A call reserves a little more than it costs: the bytes of its body.
+ */
+async function spendCents(url: string, token: string, callers = 4) {
+  let passed = 0;
+  let rejection: Record<string, unknown> = {};
+  const spend = async (): Promise<void> => {
+    for (;;) {
+      const answer = await fetch(`${url}/v1/proxy/openai/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'gpt-4o', messages: [], max_completion_tokens: 1_000 }),
+      });
+      const body = (await answer.json()) as Record<string, unknown>;
+      if (answer.status === 200) passed++;
+      else if (body.reason !== 'in_flight') {
+        rejection = { status: answer.status, ...body };
+        return;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: callers }, spend));
+  return { passed, rejection };
+}
+
+const HARD = { budgetMode: 'hard', rpmLimit: 100_000, budgetCentsMonthly: 21 };
+
+test('cells: callers of two cells never spend more than a hard budget, and each cell spends its share', async () => {
+  const [eu, us] = await Promise.all([startCell(0), startCell(1)]);
+  const { tenant, agentId, token } = await createAgent(HARD);
+  const results = await Promise.all([spendCents(eu.url, token), spendCents(us.url, token)]);
+  expect(results.map(({ passed }) => passed)).toEqual([10, 10]);
+  await waitUntil('the ledger has all calls', async () => {
+    const { agent } = (await tenant.call('GET', `/v1/agents/${agentId}`)).body;
+    return agent.budgets[0].spentCents === 20;
+  });
+
+  const run = await fetch(`${eu.url}/v1/runs`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${await createAgentToken({ rpmLimit: 100_000 })}`,
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({ budgetCents: 5, expiresIn: 600 }),
+  });
+  const { secretKey } = (await run.json()) as { secretKey: string };
+  for (const { url } of [eu, us]) expect(await spendCents(url, secretKey, 2)).toMatchObject({ passed: 2 }); // 2.5 cents each
+  await Promise.all([eu.plane.stop(), us.plane.stop()]);
+});
+
+test('cells: a cell alone gets its share, says so, and keeps to it after it has lost its store and its data planes', async () => {
+  const { tenant, agentId, token } = await createAgent(HARD);
+  const first = await startCell(0);
+  const { passed, rejection } = await spendCents(first.url, token);
+  expect(passed).toBe(10);
+  expect(rejection).toMatchObject({ status: 429, limitType: 'budget', cell: 'eu', reason: 'spent', spentCents: 10 });
+  expect(rejection.message).toBe('The share of the cell eu in the monthly budget of this agent is spent.');
+  const self = await fetch(`${first.url}/v1/self`, { headers: { authorization: `Bearer ${token}` } });
+  const { budgets } = (await self.json()) as { budgets: Record<string, unknown>[] };
+  expect(budgets).toMatchObject([
+    { scope: 'agent', window: 'month', budgetCents: 21, spentCents: 10 },
+    { scope: 'agent', window: 'month', cell: 'eu', spentUsd: 0.1, heldUsd: 0 },
+  ]);
+  await waitUntil('the ledger has all calls', async () => {
+    const { agent } = (await tenant.call('GET', `/v1/agents/${agentId}`)).body;
+    return agent.budgets[0].spentCents === 10;
+  });
+  await first.plane.stop();
+  await redis[0].admin.flushall();
+
+  const [again, us] = await Promise.all([startCell(0), startCell(1)]);
+  const lost = await spendCents(again.url, token);
+  expect([lost.passed, lost.rejection.cell]).toEqual([0, 'eu']);
+  expect((await spendCents(us.url, token)).passed).toBe(10);
+  await Promise.all([again.plane.stop(), us.plane.stop()]);
 });

@@ -17,6 +17,7 @@ const EXEMPT_TABLES: Readonly<Record<string, string>> = {
   audit_entries: 'the record of what was done',
   billing_accounts: 'an admin key with which only the gateway reads reports; no call of an agent can use it',
   budget_spend: LEDGER_REASON,
+  cell_spend: LEDGER_REASON,
   budgets: 'limits of agents; they grant nothing',
   booked_files: LEDGER_REASON,
   booked_lines: LEDGER_REASON,

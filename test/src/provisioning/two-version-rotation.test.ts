@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import postgres from 'postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { countLockWaiters, holdPostgresLock } from '../fixtures/hold-postgres-lock.js';
 import { Stack, type Tenant } from '../fixtures/stack.js';
 import { waitUntil } from '../fixtures/wait-until.js';
 
@@ -329,6 +330,32 @@ test('a provider that moves to another host gets neither the next nor the former
   await waitForState('retired');
   expect(seen.slice(before).some(({ key }) => key === next || key === former)).toBe(false);
   expect(await events('credential.rolled_back', slug)).toHaveLength(0);
+});
+
+test('a roll back that waits for the move of the provider does not test the former key at the new host', async () => {
+  const { providerId, former, path, rotate, act, waitForState } = await setUp();
+  await rotate(newKey(), { keepSeconds: 600 });
+  await waitForState('retiring');
+  const holder = postgres(stack.database.url.reveal(), { max: 1 });
+  const waiters = (count: number) =>
+    waitUntil(`${count} statements wait`, async () => Number(await countLockWaiters(sql as never)) === count);
+  const accountId = path.split('/').at(-1)!;
+  const release = await holdPostgresLock(
+    holder as never,
+    (tx) => tx`select from provider_accounts where id = ${accountId} for update`,
+  );
+  const moved = tenant.call('PUT', `/v1/custom-providers/${providerId}`, {
+    definition: definition(originOf(elsewhere)),
+  });
+  await waiters(1); // has the provider's lock
+  const before = seen.length;
+  const rolledBack = act('roll_back');
+  await waiters(2);
+  await release();
+  await holder.end();
+  expect((await moved).status).toBe(200);
+  expect((await rolledBack).status).toBe(409);
+  expect(seen.slice(before).some(({ key }) => key === former)).toBe(false);
 });
 
 test('a data plane that does not report delays the end, up to a day', async () => {

@@ -419,6 +419,13 @@ test('usage of one key, also after its revocation, is what a recount of its reco
     expect(await owner.call('GET', `/v1/usage/${path}?${days}&${group}`)).toMatchObject({ status: 400 });
   const other = await plane().createMember('owner');
   expect(await other.call('GET', `/v1/usage/breakdown?${days}&by=agent`)).toMatchObject({ status: 404 });
+  const newest = [...own].sort((a, b) => b.startedAtMs! - a.startedAtMs!).map(({ id }) => id);
+  const exported: readonly { id: string }[] = await fetchReport(`export?${days}`);
+  expect(exported.map(({ id }) => id)).toEqual(newest);
+  const csv = await owner.call('GET', `/v1/usage/export?format=csv&${days}`);
+  expect(String(csv.body).split('\r\n')).toHaveLength(newest.length + 2);
+  expect(csv.headers.get('content-disposition')).toContain(`usage-${keyId}-`);
+  expect(await other.call('GET', `/v1/usage/export?${days}`)).toMatchObject({ status: 404 });
   expect(await other.call('GET', `/v1/api-keys/${keyId}`)).toMatchObject({ status: 404 });
   const { key } = (await owner.call('GET', `/v1/api-keys/${keyId}`)).body;
   expect([key.name, key.status, Date.parse(key.revokedAt) > 0]).toEqual(['leaked', 'revoked', true]);

@@ -88,8 +88,10 @@ const readOtherTenantRows = async (): Promise<readonly string[]> =>
 
 /** Rows that are in one list only. Expired ones may go: a sweep deletes them. */
 function findChangedRows(before: readonly string[], after: readonly string[]): readonly string[] {
-  const isGone = (row: string): boolean => !after.includes(row) && !hasExpired(row);
-  return after.filter((row) => !before.includes(row)).concat(before.filter(isGone));
+  const wereThere = new Set(before);
+  const areThere = new Set(after);
+  const isGone = (row: string): boolean => !areThere.has(row) && !hasExpired(row);
+  return after.filter((row) => !wereThere.has(row)).concat(before.filter(isGone));
 }
 
 function hasExpired(row: string): boolean {

@@ -285,6 +285,22 @@ test('huge and malformed tokens and bodies are rejected with the errors of RFC 6
   expect((await postForm(url, { ...valid, subject_token: token, custom: '1', __proto__x: '2' })).status).toBe(200);
 });
 
+test('texts of a token that the database cannot store are rejected, and long ones are shortened between characters', async () => {
+  for (const text of ['a\u0000b', 'a\ud83db']) {
+    await expectRejected(FIRST_KEY.sign(claimsFor(rule, { sub: text })), /no usable sub/);
+    const once = await createRule(owner, issuer.url, { jtiOnce: true });
+    await expectRejected(FIRST_KEY.sign(claimsFor(once, { jti: text })), /no jti/, once);
+    expect((await exchange(FIRST_KEY.sign(claimsFor(rule, { jti: text })))).status).toBe(200);
+  }
+  const long = `${'x'.repeat(254)}\u{1f600}`;
+  expect((await exchange(FIRST_KEY.sign(claimsFor(rule, { sub: long, jti: long })))).status).toBe(200);
+  const { body: audit } = await owner.call('GET', '/v1/audit?action=trust_rule.exchange');
+  expect(audit.entries[0].changes).toMatchObject({
+    subject: [null, 'x'.repeat(254)],
+    tokenId: [null, 'x'.repeat(254)],
+  });
+});
+
 test('a flood from one network gets 429 with Retry-After; a rejected token does not use up the limit of its rule', async () => {
   const own = await createRule(owner, issuer.url);
   await sql()`

@@ -102,7 +102,9 @@ test('crash: kill -9 during 1000 deliveries loses none; a repeated delivery has 
   expect(facts.size).toBe(1_000);
   expect([...facts.values()].every((ids) => ids.size === 1)).toBe(true);
   // A delivery arrives once per recorded attempt, and once more only if the dead process had it in flight.
-  const deliveries = await database.sql<{ id: string; attempts: number }[]>`select id, attempts from webhook_deliveries`;
+  const deliveries = await database.sql<
+    { id: string; attempts: number }[]
+  >`select id, attempts from webhook_deliveries`;
   const most = new Map(deliveries.map(({ id, attempts }) => [id, attempts]));
   for (const { id } of claimed) most.set(id, most.get(id)! + 1);
   for (const { deliveryId } of all) most.set(deliveryId, most.get(deliveryId)! - 1);

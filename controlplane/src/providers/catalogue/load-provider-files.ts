@@ -28,13 +28,26 @@ interface ReadFile {
   lineOf(pointer: string): number;
 }
 
+interface ReadDirectory {
+  readonly files: readonly ReadFile[];
+  readonly problems: readonly string[];
+}
+
+/** Read once per process; null: not yet. */
+let builtIn: ReadDirectory | null = null;
+
+function readDirectory(directory: string): ReadDirectory {
+  const problems: string[] = [];
+  const files = listFiles(directory, problems).flatMap((path) => readProviderFile(path, problems) ?? []);
+  return { files, problems };
+}
+
 /** `operatorDirectory`: null for none. */
 export function loadProviderFiles(operatorDirectory: string | null): readonly ProviderFile[] {
-  const problems: string[] = [];
-  const files = [BUILT_IN_DIRECTORY, ...(operatorDirectory === null ? [] : [operatorDirectory])].flatMap((directory) =>
-    listFiles(directory, problems).flatMap((path) => readProviderFile(path, problems) ?? []),
-  );
-  problems.push(...findConflicts(files));
+  builtIn ??= readDirectory(BUILT_IN_DIRECTORY);
+  const read = [builtIn, ...(operatorDirectory === null ? [] : [readDirectory(operatorDirectory)])];
+  const files = read.flatMap((directory) => directory.files);
+  const problems = [...read.flatMap((directory) => directory.problems), ...findConflicts(files)];
   if (problems.length > 0) throw new ConfigError(problems);
   return files
     .map(({ definition }) => definition)

@@ -6,7 +6,7 @@ import { checkDefinition } from './check-definition.js';
 import type { Problem } from './definition-problem.js';
 import { ProviderFile, TenantDefinition } from './provider-definition.js';
 
-const ajv = new Ajv({ allErrors: false, verbose: true, allowUnionTypes: true });
+const ajv = new Ajv({ allErrors: false, verbose: true, allowUnionTypes: true, code: { optimize: false } });
 /** Compiled at the first use. */
 const validators = new Map<object, ValidateFunction>();
 

@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from '@acg/base/log';
 import type { AgentLimits } from '../../limits/agent-limits.js';
-import { type BudgetRow, spendName } from '../../limits/budget-row.js';
+import { type BudgetRow, cellSpendName, spendName } from '../../limits/budget-row.js';
 import { type BudgetWindow, RUN_WINDOW_NAME } from '../../limits/calendar-window.js';
 import type {
   Admission,
@@ -34,6 +34,8 @@ import { SpendCounters } from './spend-counters.js';
 
 interface RedisCountersOptions extends RedisClientOptions {
   readonly timeoutMs: number;
+  /** Of the data plane's cell; absent or `''`: none. */
+  readonly cellName?: string;
   /** Shortened by tests. */
   readonly windows?: Partial<WindowLengthsMs>;
   /** Bound of the spend counters kept in memory; for tests. */
@@ -193,7 +195,8 @@ export class RedisCounters implements Counters {
   }
 
   endRun(runId: string): void {
-    this.#spendCounters.forgetSoon(spendName('run', runId), { name: RUN_WINDOW_NAME }, performance.now());
+    for (const name of [spendName('run', runId), cellSpendName(this.#options.cellName ?? '', runId)])
+      this.#spendCounters.forgetSoon(name, { name: RUN_WINDOW_NAME }, performance.now());
   }
 
   /** Reports totals of other writers with this tick's batch. Reporting the same totals again adds nothing. */

@@ -111,8 +111,8 @@ function RevokeKeyDialog({ revokedKey, onClose }: { readonly revokedKey: Key; re
       error={revoke.error}
       onConfirm={() => revoke.mutate()}
     >
-      Calls with this token (<Code>{revokedKey.keyPrefix}…</Code>) are rejected within a second. This cannot be undone.
-      To replace a token without downtime, rotate it instead.
+      Calls with the token <Code>{revokedKey.keyPrefix}…</Code> are rejected within a second. This cannot be undone. To
+      replace a token without downtime, rotate it instead.
     </ConfirmDialog>
   );
 }
