@@ -40,6 +40,30 @@ export function treeCpuUs(root: number): number {
   return processTree(root).reduce((sum, pid) => sum + attempt(() => cpuTimeUs(pid)), 0);
 }
 
+export interface CoreTime {
+  /** On a core. */
+  readonly cpuUs: number;
+  /** Runnable, without a core: what other work on the machine costs. */
+  readonly waitedUs: number;
+}
+
+/** Sum over all threads of the trees since their start, from `schedstat`. */
+export function treeCoreTime(roots: readonly number[]): CoreTime {
+  let [cpuNs, waitedNs] = [0, 0];
+  for (const pid of roots.flatMap(processTree)) {
+    try {
+      for (const thread of readdirSync(`/proc/${pid}/task`)) {
+        const [ran, waited] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ').map(Number);
+        cpuNs += ran!;
+        waitedNs += waited!;
+      }
+    } catch {
+      // it exited meanwhile
+    }
+  }
+  return { cpuUs: cpuNs / 1_000, waitedUs: waitedNs / 1_000 };
+}
+
 function attempt(read: () => number): number {
   try {
     return read();

@@ -85,7 +85,8 @@ export class SeededLedger {
   }
 
   get api(): ApiTarget {
-    return { url: this.stack.apiUrl, session: this.session };
+    const pids = [this.stack.controlPlane.pid, this.cluster.pid];
+    return { url: this.stack.apiUrl, session: this.session, pids };
   }
 
   get ingest(): IngestTarget {

@@ -1,5 +1,6 @@
 /** Times of usage requests over HTTP as a dashboard sends them: one at a time, caches warm. */
 import { DAY_MS } from '@acg/base/time-and-money-units';
+import { treeCoreTime } from '../process-usage.js';
 import { percentile } from '../statistics.js';
 import type { Seeded } from './seed.js';
 
@@ -8,6 +9,9 @@ export interface QueryTime {
   readonly p50Ms: number;
   readonly p95Ms: number;
   readonly bytes: number;
+  /** Of control plane and Postgres, per request: time on a core, and time without one while they could have run. */
+  readonly cpuMs?: number;
+  readonly waitedMs?: number;
 }
 
 /** A slow query is repeated less often. */
@@ -17,6 +21,8 @@ const SAMPLES_MIN = 10;
 export interface ApiTarget {
   readonly url: string;
   readonly session: string;
+  /** Control plane and Postgres, whose core time is measured. */
+  readonly pids?: readonly number[];
 }
 
 /** With a cold cache the first run of a query may exceed the server's timeout. */
@@ -50,6 +56,8 @@ export async function timeQuery(
   const samples: number[] = [];
   let bytes = 0;
   for (const path of paths) await warmUp(target, path);
+  const { pids } = target;
+  const before = pids === undefined ? null : treeCoreTime(pids);
   const endMs = performance.now() + TIME_MS_MAX;
   for (let i = 0; i < times && (i < SAMPLES_MIN || performance.now() < endMs); i++) {
     const startMs = performance.now();
@@ -57,7 +65,17 @@ export async function timeQuery(
     samples.push(performance.now() - startMs);
   }
   const rounded = (value: number): number => Math.round(value * 10) / 10;
-  return { query, p50Ms: rounded(percentile(samples, 50)), p95Ms: rounded(percentile(samples, 95)), bytes };
+  const times50And95 = { p50Ms: rounded(percentile(samples, 50)), p95Ms: rounded(percentile(samples, 95)) };
+  if (pids === undefined || before === null) return { query, ...times50And95, bytes };
+  const after = treeCoreTime(pids);
+  const perRequestMs = (us: number): number => rounded(us / 1_000 / samples.length);
+  return {
+    query,
+    ...times50And95,
+    bytes,
+    cpuMs: perRequestMs(after.cpuUs - before.cpuUs),
+    waitedMs: perRequestMs(after.waitedUs - before.waitedUs),
+  };
 }
 
 const QUERIES = 100;

@@ -1,8 +1,10 @@
 /** SQL of the archive: reads a day of an organization in bounded batches, and records what is verified. */
 import { HOUR_MS } from '@acg/base/time-and-money-units';
+import type { PendingQuery, Row } from 'postgres';
 import type { Sql } from '../db/postgres-client.js';
 import { withReservedConnection } from '../db/reserved-connection.js';
 import { partitionDayMs } from '../ledger/create-usage-day-partitions.js';
+import { NANOS_SUM_MAX } from '../ledger/usage-field-validation.js';
 import { FOCUS_COLUMNS, NAME_JOINS, RUN_JOIN, selectAsText, USAGE_COLUMNS } from './archive-columns.js';
 import type { TextRow } from './part-writer.js';
 
@@ -89,14 +91,29 @@ export async function listPartitionDays(sql: Sql): Promise<readonly number[]> {
   return rows.map(({ name }) => partitionDayMs(name));
 }
 
+/**
+ * A tenant whose own provider reports invented usage can reach more than a bigint holds (ledger/usage-field-validation):
+ * the stored sum of such a day stops there, so that the days of others are archived.
+ */
+const cappedNanos = (sql: Sql, sum: PendingQuery<Row[]>) => sql`least(${sum}, ${NANOS_SUM_MAX}::bigint)::bigint`;
+
 /** Organizations of the day whose records differ in number or sum from what the archive has, and those it lacks. */
 export async function listUnarchived(sql: Sql, dayMs: number, toMs: number): Promise<readonly string[]> {
   const rows = await sql<{ orgId: string }[]>`
     select u.org_id as "orgId" from (
-      select org_id, count(*) as rows, sum(cost_nanos)::bigint as cost_nanos from usage_records
+      select org_id, count(*) as rows, ${cappedNanos(sql, sql`sum(cost_nanos)`)} as cost_nanos from usage_records
        where started_at >= ${new Date(dayMs)} and started_at < ${new Date(toMs)} group by org_id) u
      where not exists (select from archive_days d where d.org_id = u.org_id and d.day = ${new Date(dayMs)}
        and d.rows = u.rows and d.cost_nanos = u.cost_nanos)
+     order by 1`;
+  return rows.map(({ orgId }) => orgId);
+}
+
+/** Organizations with records of the day that have it in the archive. */
+export async function listArchivedOrganizations(sql: Sql, dayMs: number, toMs: number): Promise<readonly string[]> {
+  const rows = await sql<{ orgId: string }[]>`
+    select d.org_id as "orgId" from archive_days d where d.day = ${new Date(dayMs)} and exists (
+      select from usage_records r where r.org_id = d.org_id and r.started_at >= ${new Date(dayMs)} and r.started_at < ${new Date(toMs)})
      order by 1`;
   return rows.map(({ orgId }) => orgId);
 }
@@ -106,22 +123,31 @@ export interface ArchivedDay extends DaySums {
   readonly files: number;
   readonly bytes: number;
   readonly verifiedAt: Date;
+  /** Of the manifest, hexadecimal; null: archived by an earlier release. */
+  readonly manifestSha256: string | null;
 }
 
 export async function recordArchivedDay(
   sql: Sql,
   orgId: string,
-  { day, rows, costNanos, files, bytes }: Omit<ArchivedDay, 'verifiedAt'>,
+  { day, rows, costNanos, files, bytes, manifestSha256 }: Omit<ArchivedDay, 'verifiedAt'>,
 ): Promise<void> {
   await sql`
-    insert into archive_days (org_id, day, rows, cost_nanos, files, bytes, verified_at)
-    values (${orgId}, ${day}, ${rows}, ${costNanos}::text::bigint, ${files}, ${bytes}, now())
+    insert into archive_days (org_id, day, rows, cost_nanos, files, bytes, verified_at, manifest_sha256, manifest_verified_at)
+    values (${orgId}, ${day}, ${rows}, ${cappedNanos(sql, sql`${costNanos}::text::numeric`)}, ${files}, ${bytes}, now(),
+            ${manifestSha256}, now())
     on conflict (org_id, day) do update set rows = excluded.rows, cost_nanos = excluded.cost_nanos,
-      files = excluded.files, bytes = excluded.bytes, verified_at = excluded.verified_at`;
+      files = excluded.files, bytes = excluded.bytes, verified_at = excluded.verified_at,
+      manifest_sha256 = excluded.manifest_sha256, manifest_verified_at = excluded.manifest_verified_at`;
 }
 
+/** The day of the organization is archived again. */
+export const forgetArchivedDay = (sql: Sql, orgId: string, day: string) => sql`
+  delete from archive_days where org_id = ${orgId} and day = ${day}`;
+
 const columns = (sql: Sql) => sql`
-  day::text, rows, cost_nanos::text as "costNanos", files, bytes, verified_at as "verifiedAt"`;
+  day::text, rows, cost_nanos::text as "costNanos", files, bytes, verified_at as "verifiedAt",
+  case when manifest_verified_at = verified_at then manifest_sha256 end as "manifestSha256"`;
 
 export const listArchivedDays = (sql: Sql, orgId: string, limit: number, offset: number) =>
   sql<ArchivedDay[]>`

@@ -9,27 +9,29 @@ import type { Sql } from '../db/postgres-client.js';
 import { withReservedConnection } from '../db/reserved-connection.js';
 import { FOCUS_COLUMNS, startOfHours, USAGE_COLUMNS } from './archive-columns.js';
 import * as store from './archive-store.js';
-import type { ObjectStore } from './object-store.js';
-import { type ArchivedFile, findPartProblem, PartMemory, PartWriter } from './part-writer.js';
+import {
+  dayFolder,
+  formatManifest,
+  MANIFEST_BYTES_MAX,
+  type Manifest,
+  manifestKey,
+  parseManifest,
+  sumFiles,
+} from './manifest.js';
+import { type ObjectStore, StorageUnavailable } from './object-store.js';
+import { findPartProblem, PartMemory, PartWriter, sha256Of } from './part-writer.js';
 
 /** After the end of a day: calls that began on it have ended. */
 const CLOSED_AFTER_MS = 2 * HOUR_MS;
 /** Late records mostly come within this time; older days are compared again before they are dropped. */
 const COMPARED_AGAIN_MS = 4 * DAY_MS;
-const MANIFEST_VERSION = 1;
 const USAGE_NANOS = 'costNanos';
 const FOCUS_NANOS = 'x_CostNanos';
 
-interface Manifest extends store.DaySums {
-  readonly version: number;
-  readonly orgId: string;
-  readonly day: string;
-  readonly usage: readonly ArchivedFile[];
-  readonly focus: readonly ArchivedFile[];
-}
+/** What a verified day must have. */
+type VerifiedDay = Pick<store.ArchivedDay, 'rows' | 'costNanos' | 'files' | 'bytes' | 'manifestSha256'>;
 
 export const dayText = (dayMs: number): string => new Date(dayMs).toISOString().slice(0, 10);
-const manifestKey = (orgId: string, day: string): string => `manifests/org=${orgId}/day=${day}.json`;
 
 export class Archiver {
   #stopped = false;
@@ -61,26 +63,49 @@ export class Archiver {
       const days = (await store.listPartitionDays(this.sql)).filter(isDue);
       this.behindDays = days.length;
       for (const day of days) {
-        if (!(await this.#archiveDay(day))) return;
-        this.behindDays--;
+        const outcome = await this.#archiveDay(day);
+        if (outcome === 'stopped') return;
+        if (outcome === 'complete') this.behindDays--;
       }
     });
   }
 
   /**
-   * True when every organization of the day is archived with the records that the ledger has now. Otherwise the next run
-   * archives the day again.
+   * True when the archive has every organization of the day with the records that the ledger has now, and all its files
+   * were read back just now. Otherwise the next run archives the day again. For retention, whose drop cannot be undone.
    */
   async isArchived(dayMs: number): Promise<boolean> {
-    if ((await store.listUnarchived(this.sql, dayMs, dayMs + DAY_MS)).length === 0) return true;
-    await store.unmarkComplete(this.sql, dayMs);
-    return false;
+    const day = dayText(dayMs);
+    let isComplete = (await store.listUnarchived(this.sql, dayMs, dayMs + DAY_MS)).length === 0;
+    if (!isComplete) {
+      await store.unmarkComplete(this.sql, dayMs);
+      return false;
+    }
+    for (const orgId of await store.listArchivedOrganizations(this.sql, dayMs, dayMs + DAY_MS)) {
+      try {
+        const problem = await this.findProblem(orgId, day);
+        if (problem === null) continue;
+        this.log.error({ orgId, day, problem }, 'archive: a day is damaged; archived again within an hour');
+        await store.forgetArchivedDay(this.sql, orgId, day);
+      } catch (error) {
+        if (!(error instanceof StorageUnavailable)) throw error;
+        this.log.error({ orgId, day, err: error }, 'archive: a day could not be read back; it is kept');
+        return false;
+      }
+      isComplete = false;
+    }
+    if (!isComplete) await store.unmarkComplete(this.sql, dayMs);
+    return isComplete;
   }
 
-  /** Returns false when a part of it failed or the control plane stops. */
-  async #archiveDay(dayMs: number): Promise<boolean> {
+  /**
+   * A day of an organization that cannot be written is left for the next run and keeps no other one waiting. Storage that
+   * is away ends the run: every further day would wait for it.
+   */
+  async #archiveDay(dayMs: number): Promise<'complete' | 'incomplete' | 'stopped'> {
+    let isComplete = true;
     for (const orgId of await store.listUnarchived(this.sql, dayMs, dayMs + DAY_MS)) {
-      if (this.#stopped) return false;
+      if (this.#stopped) return 'stopped';
       try {
         await this.#archiveOrganization(orgId, dayMs);
       } catch (error) {
@@ -88,51 +113,58 @@ export class Archiver {
           { orgId, day: dayText(dayMs), err: error },
           'archive: a day could not be written; tried again in an hour',
         );
-        return false;
+        if (error instanceof StorageUnavailable) return 'stopped';
+        isComplete = false;
       }
     }
+    if (!isComplete) return 'incomplete';
     await store.markComplete(this.sql, dayMs);
-    return true;
+    return 'complete';
   }
 
   async #archiveOrganization(orgId: string, dayMs: number): Promise<void> {
     const day = dayText(dayMs);
     this.#memory ??= new PartMemory();
     const memory = this.#memory;
-    const usage = new PartWriter(this.objects, memory, `usage/org=${orgId}/day=${day}`, USAGE_COLUMNS, USAGE_NANOS);
+    const usage = new PartWriter(this.objects, memory, dayFolder('usage', orgId, day), USAGE_COLUMNS, USAGE_NANOS);
     for await (const rows of store.readUsage(this.sql, orgId, dayMs, dayMs + DAY_MS)) await usage.write(rows);
     await usage.finish();
-    const focus = new PartWriter(this.objects, memory, `focus/org=${orgId}/day=${day}`, FOCUS_COLUMNS, FOCUS_NANOS);
+    const focus = new PartWriter(this.objects, memory, dayFolder('focus', orgId, day), FOCUS_COLUMNS, FOCUS_NANOS);
     for (const hour of startOfHours(dayMs)) await store.readCharges(this.sql, orgId, hour, (rows) => focus.write(rows));
     await focus.finish();
     const sums = sumFiles(usage.files);
-    const manifest: Manifest = {
-      version: MANIFEST_VERSION,
-      orgId,
-      day,
-      ...sums,
-      usage: usage.files,
-      focus: focus.files,
-    };
-    await this.objects.put(manifestKey(orgId, day), Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`));
-    const problem = await this.findProblem(orgId, day);
-    if (problem !== null) throw new Error(problem);
+    const manifest = formatManifest({ orgId, day, ...sums, usage: usage.files, focus: focus.files });
+    await this.objects.put(manifestKey(orgId, day), manifest);
     const files = [...usage.files, ...focus.files];
-    const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-    await store.recordArchivedDay(this.sql, orgId, { day, ...sums, files: files.length, bytes });
+    const verified: VerifiedDay = {
+      ...sums,
+      files: files.length,
+      bytes: files.reduce((sum, file) => sum + file.bytes, 0),
+      manifestSha256: sha256Of(manifest),
+    };
+    const problem = await this.#findDifference(orgId, day, verified);
+    if (problem !== null) throw new Error(problem);
+    await store.recordArchivedDay(this.sql, orgId, { day, ...verified });
   }
 
   /**
-   * Reads a day of an organization back, and compares files, manifest and, while it still has the day, the ledger.
-   * Returns what is wrong, or null.
+   * Reads a day of an organization back, and compares files, manifest, what was recorded when it was archived, and, while
+   * it still has the day, the ledger. Returns what is wrong, or null. Throws {@link StorageUnavailable}.
    */
   async findProblem(orgId: string, day: string): Promise<string | null> {
+    const archived = await store.loadArchivedDay(this.sql, orgId, day);
+    return archived === null ? `${day} is not in the archive yet` : this.#findDifference(orgId, day, archived);
+  }
+
+  async #findDifference(orgId: string, day: string, verified: VerifiedDay): Promise<string | null> {
     const key = manifestKey(orgId, day);
-    const text = await this.objects.get(key);
+    const text = await this.objects.get(key, MANIFEST_BYTES_MAX);
     if (text === null) return `${key} is missing`;
-    const manifest = parseManifest(text);
-    if (manifest === null || manifest.orgId !== orgId || manifest.day !== day)
-      return `${key} is no manifest of this day`;
+    const manifest = parseManifest(text, orgId, day);
+    if (manifest === null) return `${key} is no manifest of this day`;
+    const sha256 = sha256Of(text);
+    if (verified.manifestSha256 !== null ? verified.manifestSha256 !== sha256 : !isSameDay(manifest, verified))
+      return `${key} was changed after the day was archived`;
     for (const [files, nanosColumn] of [
       [manifest.usage, USAGE_NANOS],
       [manifest.focus, FOCUS_NANOS],
@@ -148,25 +180,21 @@ export class Archiver {
     const ledger = await store.sumDay(this.sql, orgId, dayMs, dayMs + DAY_MS);
     const isInLedger = (await store.listPartitionDays(this.sql)).includes(dayMs);
     if (isInLedger && (ledger.rows !== manifest.rows || ledger.costNanos !== manifest.costNanos))
-      return `the ledger has ${ledger.rows} records of ${day}, the archive ${manifest.rows}: archived again within an hour`;
+      return `the ledger has ${describe(ledger)} of ${day}, the archive ${describe(manifest)}: archived again within an hour`;
     return null;
   }
 }
 
-function sumFiles(files: readonly ArchivedFile[]): store.DaySums {
-  return {
-    rows: files.reduce((sum, { rows }) => sum + rows, 0),
-    costNanos: String(files.reduce((sum, { costNanos }) => sum + BigInt(costNanos), 0n)),
-  };
-}
+const describe = ({ rows, costNanos }: store.DaySums): string => `${rows} records for ${costNanos} nano-dollars`;
 
-function parseManifest(text: Buffer): Manifest | null {
-  try {
-    const value = JSON.parse(text.toString('utf8')) as Manifest;
-    return value.version === MANIFEST_VERSION && Array.isArray(value.usage) && Array.isArray(value.focus)
-      ? value
-      : null;
-  } catch {
-    return null;
-  }
+/** For a day of an earlier release, which recorded no checksum of the manifest. */
+function isSameDay({ rows, costNanos, usage, focus }: Manifest, verified: VerifiedDay): boolean {
+  const files = [...usage, ...focus];
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  return (
+    rows === verified.rows &&
+    costNanos === verified.costNanos &&
+    files.length === verified.files &&
+    bytes === verified.bytes
+  );
 }

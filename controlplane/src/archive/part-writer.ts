@@ -112,7 +112,7 @@ export class PartWriter {
     if (this.#writer === null) return;
     await this.#writer.finish();
     const bytes = this.#writer.writer.getBytes();
-    const key = `${this.folder}/part-${String(this.files.length).padStart(PART_DIGITS, '0')}.parquet`;
+    const key = partKey(this.folder, this.files.length);
     await this.store.put(key, bytes);
     this.files.push({
       key,
@@ -128,6 +128,9 @@ export class PartWriter {
   }
 }
 
+export const partKey = (folder: string, index: number): string =>
+  `${folder}/part-${String(index).padStart(PART_DIGITS, '0')}.parquet`;
+
 function shareText(shared: Map<string, string>, text: string): string {
   const known = shared.get(text);
   if (known !== undefined) return known;
@@ -135,7 +138,7 @@ function shareText(shared: Map<string, string>, text: string): string {
   return text;
 }
 
-const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+export const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
 /** Reads a stored part and compares it with its entry in the manifest. Returns what is wrong, or null. */
 export async function findPartProblem(
@@ -143,23 +146,32 @@ export async function findPartProblem(
   { key, rows, costNanos, bytes, sha256 }: ArchivedFile,
   nanosColumn: string,
 ): Promise<string | null> {
-  const stored = await store.get(key);
+  const stored = await store.get(key, bytes);
   if (stored === null) return `${key} is missing`;
   if (stored.length !== bytes || sha256Of(stored) !== sha256) return `${key} has another checksum than its manifest`;
+  const found = await readPart(stored, nanosColumn).catch(() => null);
+  if (found === null) return `${key} is no Parquet file of the archive`;
+  if (found.rows !== rows) return `${key} has ${found.rows} rows instead of ${rows}`;
+  return String(found.nanos) === costNanos
+    ? null
+    : `${key} sums up to ${found.nanos} nano-dollars instead of ${costNanos}`;
+}
+
+/** Rows and sum of a part. Throws on anything that is no Parquet file with that column. */
+async function readPart(stored: Buffer, nanosColumn: string): Promise<{ rows: number; nanos: bigint }> {
   const file = {
     byteLength: stored.length,
     slice: (start: number, end?: number): ArrayBuffer => Uint8Array.from(stored.subarray(start, end)).buffer,
   };
   const metadata = await parquetMetadataAsync(file);
-  if (Number(metadata.num_rows) !== rows) return `${key} has ${metadata.num_rows} rows instead of ${rows}`;
-  let sum = 0n;
+  let nanos = 0n;
   await parquetRead({
     file,
     metadata,
     columns: [nanosColumn],
     onChunk: ({ columnData }) => {
-      for (const value of columnData as Iterable<bigint | number>) sum += BigInt(value);
+      for (const value of columnData as Iterable<bigint | number>) nanos += BigInt(value);
     },
   });
-  return String(sum) === costNanos ? null : `${key} sums up to ${sum} nano-dollars instead of ${costNanos}`;
+  return { rows: Number(metadata.num_rows), nanos };
 }

@@ -1,5 +1,5 @@
 /** Schemas of the archive (docs/contract.md#archive). */
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { PageQuery, PageReply } from '../http/limit-offset-pagination.js';
 import { Body, Day, Timestamp } from '../http/schema.js';
 
@@ -22,8 +22,13 @@ export const ArchiveVerifyInput = Body({ day: Day });
 export const ArchiveVerifyReply = Type.Object({
   day: Day,
   ok: Type.Boolean(),
+  state: Type.Enum(['verified', 'differs', 'unreadable'], {
+    description:
+      '`differs`: files or manifest are missing or changed, or the ledger has other records. `unreadable`: the storage is away, which says nothing about the day.',
+  }),
   problem: Type.Union([Type.String(), Type.Null()], { description: 'What is wrong; null: nothing.' }),
 });
+export type ArchiveVerifyReply = Static<typeof ArchiveVerifyReply>;
 
 /** For the API document. */
 export const EXAMPLES = {
@@ -31,6 +36,7 @@ export const EXAMPLES = {
   'days.day': '2026-01-12',
   'ArchiveVerifyInput.day': '2026-01-12',
   'ArchiveVerifyReply.day': '2026-01-12',
+  'ArchiveVerifyReply.state': 'verified',
   'ArchiveVerifyReply.problem': null,
   rows: 48_210,
   files: 2,

@@ -13,6 +13,7 @@ import { decryptCredentials } from '../provider-accounts/credential-encryption.j
 import type { DecryptionError, Vault } from '../vault/aes-gcm-vault.js';
 import { type LeasedAccount, leaseAccount, recordCheck, releaseAccount } from './account-store.js';
 import { ReportProblem } from './apis/report-client.js';
+import { assertExactLines } from './check-report.js';
 import * as lines from './line-store.js';
 import { listPricesOf } from './list-prices.js';
 import { presentDrifts, toDriftRows } from './price-drift-views.js';
@@ -65,7 +66,8 @@ export class CheckRunner {
       if (account === null) return;
       const month = monthOf(nowMs);
       const months = new Date(nowMs).getUTCDate() <= PREVIOUS_MONTH_DAYS ? [previousMonth(month), month] : [month];
-      await this.#check(account, months, nowMs);
+      const kept = months.filter((name) => this.#checkedRange(account, name, nowMs) !== null);
+      await this.#check(account, kept, nowMs);
     }
   }
 
@@ -91,13 +93,8 @@ export class CheckRunner {
 
   async #checkMonth(account: LeasedAccount, month: string, nowMs: number, signal: AbortSignal): Promise<void> {
     const { sql, vault, prices, reader } = this.on;
-    const range = this.#checkedRange(month, nowMs);
-    if (range === null) {
-      const kept = `${this.on.retentionDays} days`;
-      throw new ReportProblem(
-        `The ledger holds no records of ${month}: it keeps them for ${kept}. Check a later month.`,
-      );
-    }
+    const range = this.#checkedRange(account, month, nowMs);
+    if (range === null) throw new ReportProblem(this.#describeUncheckedMonth(account, month, nowMs));
     const { id, orgId, api, providerSlug, sealed } = account;
     const adminKey = vault.decrypt({ purpose: 'billing', orgId, id }, sealed);
     const report = await reader.read({ orgId, api, providerSlug, adminKey }, range, nowMs, signal);
@@ -112,6 +109,7 @@ export class CheckRunner {
       listPrices: listPricesOf(prices, custom, providerSlug),
       settledBeforeMs: nowMs - SETTLED_AFTER_MS,
     });
+    assertExactLines(result.lines);
     await sql.begin(async (tx) => {
       if (!(await isLeased(tx, account))) throw new ReportProblem('Another check of this account took over.');
       await lines.replaceLines(tx, id, range, result.lines);
@@ -121,13 +119,23 @@ export class CheckRunner {
     });
   }
 
-  /** The days of the month that have begun and whose records are kept; null: none. */
-  #checkedRange(month: string, nowMs: number): DayRange | null {
+  /** The days of the month that have begun, whose records are kept and which the provider reports; null: none. */
+  #checkedRange({ api }: LeasedAccount, month: string, nowMs: number): DayRange | null {
     const { fromMs, toMs } = lines.monthRange(month);
     const today = nowMs - (nowMs % DAY_MS);
-    const from = Math.max(fromMs, today - (this.on.retentionDays - 1) * DAY_MS);
+    const { reportedDays } = REPORT_APIS[api];
+    const keptFrom = today - (this.on.retentionDays - 1) * DAY_MS;
+    const from = Math.max(fromMs, keptFrom, reportedDays === null ? 0 : today - reportedDays * DAY_MS);
     const to = Math.min(toMs, today + DAY_MS);
     return from < to ? { fromMs: from, toMs: to } : null;
+  }
+
+  #describeUncheckedMonth({ api }: LeasedAccount, month: string, nowMs: number): string {
+    if (lines.monthRange(month).fromMs > nowMs) return `${month} has not begun.`;
+    const { reportedDays } = REPORT_APIS[api];
+    if (reportedDays !== null && reportedDays < this.on.retentionDays)
+      return `The provider reports no day of ${month} any more: it keeps ${reportedDays} days. Check a later month.`;
+    return `The ledger holds no records of ${month}: it keeps them for ${this.on.retentionDays} days. Check a later month.`;
   }
 
   async #recordHeldKeys({ id, orgId, providerSlug }: LeasedAccount, { keys }: ProviderReport): Promise<void> {

@@ -8,8 +8,9 @@ import { splitBaseUrl } from '../providers/catalogue/split-base-url.js';
 import type { CustomProviderService } from '../providers/custom/custom-provider-service.js';
 import { anthropicHeaders, readAnthropicReport } from './apis/anthropic.js';
 import { openAiHeaders, readOpenAiReport } from './apis/openai.js';
-import { openRouterHeaders, readOpenRouterReport } from './apis/openrouter.js';
-import { ReportClient, ReportProblem } from './apis/report-client.js';
+import { OPENROUTER_REPORTED_DAYS, openRouterHeaders, readOpenRouterReport } from './apis/openrouter.js';
+import { PROVIDER_REPORT_BYTES, ReportClient, ReportProblem, TENANT_REPORT_BYTES } from './apis/report-client.js';
+import { checkReport } from './check-report.js';
 import type { DayRange, ProviderReport } from './report/provider-report.js';
 import type { BillingApi } from './schema.js';
 
@@ -18,12 +19,19 @@ interface Api {
   readonly read: (client: ReportClient, range: DayRange, nowMs: number) => Promise<ProviderReport>;
   /** Length of the buckets of usage. */
   readonly bucketMs: number;
+  /** Completed days that the provider reports; null: all. */
+  readonly reportedDays: number | null;
 }
 
 export const REPORT_APIS: { readonly [Name in BillingApi]: Api } = {
-  openai: { headers: openAiHeaders, read: readOpenAiReport, bucketMs: HOUR_MS },
-  anthropic: { headers: anthropicHeaders, read: readAnthropicReport, bucketMs: HOUR_MS },
-  openrouter: { headers: openRouterHeaders, read: readOpenRouterReport, bucketMs: DAY_MS },
+  openai: { headers: openAiHeaders, read: readOpenAiReport, bucketMs: HOUR_MS, reportedDays: null },
+  anthropic: { headers: anthropicHeaders, read: readAnthropicReport, bucketMs: HOUR_MS, reportedDays: null },
+  openrouter: {
+    headers: openRouterHeaders,
+    read: readOpenRouterReport,
+    bucketMs: DAY_MS,
+    reportedDays: OPENROUTER_REPORTED_DAYS,
+  },
 };
 
 interface ReportSource {
@@ -46,8 +54,10 @@ export class ReportReader {
     const { origin, tenant } = await this.#address(source);
     const dispatcher = new Agent({ connect: createUndiciConnector(this.dialer, tenant ? orgId : null), pipelining: 0 });
     try {
-      const { headers, read } = REPORT_APIS[api];
-      return await read(new ReportClient(dispatcher, origin, headers(adminKey), signal), range, nowMs);
+      const { headers, read, bucketMs } = REPORT_APIS[api];
+      const bytes = tenant ? TENANT_REPORT_BYTES : PROVIDER_REPORT_BYTES;
+      const client = new ReportClient(dispatcher, origin, headers(adminKey), signal, bytes);
+      return checkReport(await read(client, range, nowMs), range, bucketMs);
     } finally {
       void dispatcher.destroy().catch(() => undefined);
     }

@@ -84,7 +84,7 @@ const DRIFT_NANOS_MIN = 100_000;
 const DRIFT_RATIO_MIN = 0.001;
 /** Unit prices of a report are quotients of rounded amounts. */
 const UNIT_PRICE_TOLERANCE = 0.005;
-/** Label of usage without a key, such as that of a provider's own console. */
+/** Such as usage of the provider's own console. */
 const NO_KEY = '(no key)';
 const NO_TOKENS: TokenCounts = { input: 0, cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0, output: 0 };
 
@@ -107,8 +107,10 @@ export function reconcile(input: ReconcileInput): { lines: readonly ReconciledLi
   const { cells, failedWithoutModel } = collectCells(input);
   const lines: ReconciledLine[] = [];
   const drifts: PriceDrift[] = [];
-  for (const group of groupBy(cells, ({ startMs, model }) => `${dayOf(startMs)}\n${model}`)) {
-    const compared = compareDayOfModel(group, failedWithoutModel, input);
+  const tokenCosts = input.report.costs.filter(({ tokenClass }) => tokenClass !== null);
+  const costsOf = groupBy(tokenCosts, ({ dayMs, model }) => `${dayMs}\n${canonicalModel(model)}`);
+  for (const group of groupBy(cells, ({ startMs, model }) => `${dayOf(startMs)}\n${model}`).values()) {
+    const compared = compareDayOfModel(group, failedWithoutModel, costsOf, input);
     lines.push(...compared.lines);
     drifts.push(...compared.drifts);
   }
@@ -118,7 +120,7 @@ export function reconcile(input: ReconcileInput): { lines: readonly ReconciledLi
 
 const dayOf = (ms: number): number => ms - (ms % DAY_MS);
 
-function groupBy<Item>(items: Iterable<Item>, keyOf: (item: Item) => string): Iterable<readonly Item[]> {
+function groupBy<Item>(items: Iterable<Item>, keyOf: (item: Item) => string): ReadonlyMap<string, readonly Item[]> {
   const groups = new Map<string, Item[]>();
   for (const item of items) {
     const key = keyOf(item);
@@ -126,7 +128,7 @@ function groupBy<Item>(items: Iterable<Item>, keyOf: (item: Item) => string): It
     if (group === undefined) groups.set(key, [item]);
     else group.push(item);
   }
-  return groups.values();
+  return groups;
 }
 
 const addTokens = (a: TokenCounts, b: TokenCounts): TokenCounts =>
@@ -190,7 +192,8 @@ function addReported(cell: Cell, row: ReportedUsage): void {
 function compareDayOfModel(
   cells: readonly Cell[],
   failedWithoutModel: Map<string, number>,
-  { report, listPrices, settledBeforeMs }: ReconcileInput,
+  costsOf: ReadonlyMap<string, ProviderReport['costs']>,
+  { listPrices, settledBeforeMs }: ReconcileInput,
 ): { lines: readonly ReconciledLine[]; drifts: readonly PriceDrift[] } {
   const { model } = cells[0]!;
   const dayMs = dayOf(cells[0]!.startMs);
@@ -198,13 +201,13 @@ function compareDayOfModel(
   const list = listPrices(model);
   const tokens = cells.reduce((sum, cell) => addTokens(sum, cell.theirTokens), NO_TOKENS);
   const direct = cells.some(({ directNanos }) => directNanos !== null);
-  const costs = report.costs.filter(
-    (cost) => cost.tokenClass !== null && cost.dayMs === dayMs && canonicalModel(cost.model) === model,
-  );
+  const costs = costsOf.get(`${dayMs}\n${model}`) ?? [];
   const fallback = list ?? averagePrices(cells);
   const unit = isSettled ? unitPrices(cells, tokens, costs, fallback, direct) : fallback;
   const values = cells.map((cell) => {
-    const volume = volumeNanos(cell, unit, tokens);
+    // All of a cost that is stated for this key, where the gateway has booked nothing: tokens may not explain it.
+    const isForeign = cell.ourRequests === 0 && cell.ourNanos === 0;
+    const volume = isForeign && cell.directNanos !== null ? cell.directNanos : volumeNanos(cell, unit, tokens);
     const theirs = isSettled ? (cell.directNanos ?? costOf(cell.theirTokens, unit)) : cell.ourNanos + volume;
     return { cell, volume, theirs };
   });
@@ -230,8 +233,9 @@ function unitPrices(
   if (direct) {
     const cost = cells.reduce((sum, { directNanos }) => sum + (directNanos ?? 0), 0);
     const listed = costOf(tokens, fallback);
-    const factor = listed === 0 ? 0 : cost / listed;
-    return mapClasses((name) => fallback[name] * factor);
+    if (listed > 0) return mapClasses((name) => (fallback[name] * cost) / listed);
+    const count = sumOf(tokens); // no price is known: each token costs the same
+    return mapClasses(() => (count === 0 ? 0 : cost / count));
   }
   return mapClasses((name) => {
     if (tokens[name] === 0) return fallback[name];
@@ -356,24 +360,23 @@ function listDrifts(
   return TOKEN_CLASSES.flatMap((tokenClass): PriceDrift[] => {
     const [ours, theirs] = [list[tokenClass], unit[tokenClass]];
     const differs = Math.abs(theirs - ours) > UNIT_PRICE_TOLERANCE * Math.max(ours, theirs);
-    return tokens[tokenClass] > 0 && differs ? [{ dayMs, model, tokenClass, ours, theirs }] : [];
+    // A credit makes a price negative, which no entry of PRICES_FILE can state.
+    return tokens[tokenClass] > 0 && differs && theirs >= 0 ? [{ dayMs, model, tokenClass, ours, theirs }] : [];
   });
 }
 
 /** Costs of settled days without tokens: fees of tools, and classes that the usage report lacks. */
 function feeLines({ report, settledBeforeMs }: ReconcileInput, cells: readonly Cell[]): ReconciledLine[] {
-  const used = new Set(
-    cells.flatMap(({ startMs, model, theirTokens }) =>
-      TOKEN_CLASSES.filter((name) => theirTokens[name] > 0).map((name) => `${dayOf(startMs)}\n${model}\n${name}`),
-    ),
-  );
+  const classesOf = ({ startMs, model, theirTokens }: Cell) =>
+    TOKEN_CLASSES.filter((name) => theirTokens[name] > 0).map((name) => `${dayOf(startMs)}\n${model}\n${name}`);
+  const used = new Set(cells.flatMap(classesOf));
   const fees = report.costs.filter(
     ({ dayMs, model, tokenClass, nanos }) =>
       nanos !== 0 &&
       dayMs + DAY_MS <= settledBeforeMs &&
       !used.has(`${dayMs}\n${canonicalModel(model)}\n${tokenClass}`),
   );
-  return [...groupBy(fees, ({ dayMs, model }) => `${dayMs}\n${model}`)].map((group) => {
+  return [...groupBy(fees, ({ dayMs, model }) => `${dayMs}\n${model}`).values()].map((group) => {
     const nanos = group.reduce((sum, fee) => sum + fee.nanos, 0);
     return {
       startMs: group[0]!.dayMs,

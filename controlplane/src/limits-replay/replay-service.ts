@@ -22,10 +22,11 @@ const HOURLY_MS_MAX = 7 * DAY_MS;
 
 const NOTES = [
   'Callers would have waited and tried again: the replay does not repeat rejected calls.',
-  'Windows and budgets begin empty at `from`. Calls that the gateway rejected are not recorded, so they are missing.',
-  'Budgets are replayed as soft ones: a record does not say what a hard budget would have reserved.',
-  'Models are those of the responses; a budget counts by the model that the call names.',
-  'Times are those of the data planes, in milliseconds.',
+  'Rate limits and budgets are unused at the start of the period.',
+  'Calls that the gateway rejected in the period are not recorded, so they are missing.',
+  'Budgets are replayed as soft budgets: a record does not say what a hard budget would have reserved.',
+  'A budget counts by the model that the call names; the records have the model of the response.',
+  'Calls are replayed in the order of their recorded times.',
 ];
 
 interface Figures {

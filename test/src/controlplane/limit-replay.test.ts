@@ -89,6 +89,15 @@ test('a replay is bounded in agents, range and calls, and shows nothing of anoth
     400,
     expect.stringContaining('92 days'),
   ]);
+  // Nothing is recorded there, and patterns of many parts cost no more than short ones.
+  const models = Array.from({ length: 20 }, (_, i) => `${'*a'.repeat(99)}${i}`);
+  const budgets = Array.from({ length: 20 }, () => ({ window: 'total', cents: 0, models }));
+  for (const from of ['0001-01-01T00:00:00Z', '1970-01-01T00:00:00Z', '9999-01-01T00:00:00Z']) {
+    const to = new Date(Date.parse(from) + 92 * 86_400_000).toISOString();
+    const empty = await owner.call('POST', '/v1/limits/replay', { ...body, from, to, limits: { budgets } });
+    expect(empty).toMatchObject({ status: 200, body: { calls: 0, rejected: 0, complete: true, limits: [] } });
+    expect(empty.body.timeseries.length).toBeLessThanOrEqual(93);
+  }
   const { sql } = plane().database;
   const bounded = new ReplayService(new QueryConcurrencyLimiter(sql), Date.now, 4);
   const stopped = await bounded.replay({ orgId: owner.orgId } as never, body);

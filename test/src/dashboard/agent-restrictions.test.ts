@@ -83,7 +83,7 @@ test('makes the budget hard with its reservation, and leaves the default without
   await page.getByText('Limits saved').waitFor();
   // `refuse` is the default of a hard budget: an explicit `allow` from the soft one would have stayed.
   expect(await agent()).toMatchObject({ budgetMode: 'hard', holdMaxOutputTokens: 2_000, onStoreLoss: 'refuse' });
-  await page.getByRole('combobox', { name: 'Without the counter store' }).click();
+  await page.getByRole('combobox', { name: 'If limits cannot be checked' }).click();
   await page.getByRole('option', { name: 'Allow calls' }).click();
   await page.getByRole('button', { name: 'Save limits' }).click();
   await expect.poll(async () => (await agent()).onStoreLoss).toBe('allow');

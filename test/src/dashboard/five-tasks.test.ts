@@ -127,6 +127,16 @@ test('replays a limit over the calls of an agent', async () => {
   await clickButton('Replay');
   await page.getByText(/These limits would have rejected 1 of 3 calls/).waitFor();
   expectClicks(5);
+  const dialog = page.getByRole('dialog', { name: 'What would these limits have rejected?' });
+  await dialog.getByText(/recorded calls of Dear bot.*changes nothing/).waitFor();
+  // The back button closes it, and the palette opens it from each tab of the agent.
+  await page.goBack();
+  await dialog.waitFor({ state: 'detached' });
+  await page.getByRole('tab', { name: 'Overview' }).click();
+  await page.keyboard.press('Control+k');
+  await page.getByRole('textbox', { name: 'Search and commands' }).fill('replay');
+  await page.getByRole('button', { name: 'Replay limits of this agent' }).click();
+  await dialog.waitFor();
 });
 
 test('explains a rejected call', async () => {
@@ -170,7 +180,7 @@ test('ends a leaked token and proves what it did', async () => {
   await clickLink('leaked');
   await page.getByRole('heading', { name: 'leaked', level: 1 }).waitFor();
   await clickButton('Revoke leaked');
-  await page.getByLabel('Type leaked to confirm').fill('leaked');
+  await page.getByLabel('Type “leaked” to confirm').fill('leaked');
   await click(page.getByRole('dialog').getByRole('button', { name: 'Revoke token' }));
   await page.getByText('revoked', { exact: true }).first().waitFor();
   await clickLink('All calls');

@@ -1,4 +1,5 @@
 /** The Calls page with 7,000 calls: it renders a bounded number of rows, and every call can be found. */
+import { readFileSync } from 'node:fs';
 import { openPool } from '@acg/controlplane/db/postgres-client';
 import { expect, test } from 'vitest';
 import { createIngest, usageRecord } from '../ledger/usage-fixture.js';
@@ -98,6 +99,17 @@ test('shows the newest of 7,000 calls, pages to the oldest, and filters the rest
   // 140 calls failed; the third page is the last.
   await expect.poll(() => rows.count()).toBe(CALLS / FAILS_EVERY - 2 * PAGE_ROWS + 1);
   expect(await pages.getByRole('button', { name: 'Older' }).isDisabled()).toBe(true);
+  // The export has every page, not only the open one.
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Export list as CSV' }).click(),
+  ]);
+  expect(file.suggestedFilename()).toBe('calls-status-5xx.csv');
+  expect(
+    readFileSync((await file.path())!, 'utf8')
+      .trim()
+      .split('\r\n'),
+  ).toHaveLength(CALLS / FAILS_EVERY + 1);
   await page.getByLabel('Status', { exact: true }).selectOption('');
   await page.getByLabel('Search', { exact: true }).fill('the/very/first');
   await expect.poll(() => rows.count()).toBe(2);

@@ -331,7 +331,7 @@ test('deletes and restores an organization, but never the user’s only one', as
   const session: string = (await stack.call('POST', '/v1/auth/login', null, { email, password })).body.token;
   const remove = async (given: string): Promise<void> => {
     await page.getByRole('button', { name: 'Delete organization' }).click();
-    await page.getByLabel('Type Acme to confirm').fill('Acme');
+    await page.getByLabel('Type “Acme” to confirm').fill('Acme');
     await page.getByRole('dialog').getByLabel('Your password').fill(given);
     await page.getByRole('dialog').getByRole('button', { name: 'Delete organization' }).click();
   };

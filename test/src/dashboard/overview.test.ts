@@ -46,6 +46,20 @@ async function busyOwner() {
   return { visitor, call, sql, projectId };
 }
 
+/** Records the texts that the last drawing of a chart put on its canvas. */
+const RECORD_LABELS = `{
+  window.labels = [];
+  const { clearRect, fillText } = CanvasRenderingContext2D.prototype;
+  CanvasRenderingContext2D.prototype.clearRect = function (...area) {
+    window.labels = [];
+    return clearRect.apply(this, area);
+  };
+  CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
+    window.labels.push(text);
+    return fillText.call(this, text, ...place);
+  };
+}`;
+
 /** All opaque colours on the first canvas of the page, as `r,g,b`. */
 const COLORS = `(() => {
   const drawn = document.querySelector('canvas');
@@ -61,8 +75,18 @@ const COLORS = `(() => {
 test('shows a month of traffic by provider and agent, in a chart that is visible in both themes', async () => {
   const { visitor } = await busyOwner();
   const { page } = visitor;
+  await page.setViewportSize({ width: 2_400, height: 900 });
+  await page.addInitScript(RECORD_LABELS);
   await visitor.gotoAndCheck('/?period=30d', 'overview');
   await page.getByRole('region', { name: 'Errors' }).getByText('15.6%').waitFor();
+  const days = async () => (await page.evaluate<string[]>('labels')).filter((text) => /^\d+ [A-Z]/.test(text));
+  await waitUntil('the chart has its days', async () => (await days()).length > 9);
+  expect(await days()).toEqual([...new Set(await days())]);
+  // Providers without calls are on the status page.
+  const health = page.getByRole('region', { name: 'Providers', exact: true });
+  await health.getByText('Anthropic').waitFor();
+  expect(await health.getByText('operational').count()).toBe(PROVIDERS.length);
+  expect(await health.getByRole('link', { name: 'All providers' }).getAttribute('href')).toBe('/status');
   await page.getByRole('img', { name: /^Spend by provider/ }).waitFor();
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });

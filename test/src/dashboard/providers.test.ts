@@ -156,7 +156,7 @@ test('creates a custom provider with a preview, and asks for new credentials aft
 
   await page.getByRole('tab', { name: 'Catalogue' }).click();
   await page.getByRole('button', { name: 'Delete In-house' }).click();
-  await page.getByLabel('Type inhouse to confirm').fill('inhouse');
+  await page.getByLabel('Type “inhouse” to confirm').fill('inhouse');
   await page.getByRole('dialog').getByRole('button', { name: 'Delete provider' }).click();
   await page.getByText('No custom providers yet').waitFor();
   expect((await call('GET', '/v1/providers/accounts')).body.total).toBe(1);

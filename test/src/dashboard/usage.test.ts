@@ -67,7 +67,7 @@ test('explains each rejection and links to its fix', async () => {
   const forwarded = page.getByRole('row', { name: /Busy bot OpenAI POST \/v1\/chat\/completions 200/ });
   await rejected.waitFor();
   await forwarded.waitFor();
-  await page.getByLabel('Outcome', { exact: true }).selectOption('Rejected by the gateway');
+  await page.getByLabel('Outcome', { exact: true }).selectOption('Rejected');
   await forwarded.waitFor({ state: 'detached' });
   await page.getByRole('row', { name: /Lost bot .*Rejected 403 not_assigned/ }).waitFor();
   await rejected.getByRole('link').first().click();
@@ -82,6 +82,18 @@ test('explains each rejection and links to its fix', async () => {
   await page.getByRole('row', { name: /not_assigned/ }).waitFor({ state: 'detached' });
   await rejected.waitFor();
   await visitor.checkPage('calls-rejected');
+  await visitor.goto('/refusals?period=24h');
+
+  // A count leads to the listed calls of its period; the list says that it has a sample.
+  await page
+    .getByRole('row', { name: /rpm 1 More/ })
+    .getByRole('link', { name: '1', exact: true })
+    .click();
+  await rejected.waitFor();
+  expect(page.url()).toMatch(/state=rejected&reason=rpm&from=[\d-]+T\d\d%3A00%3A00\.000Z$/);
+  await page.getByText('a sample of those that it rejected').waitFor();
+  await page.getByLabel('Search', { exact: true }).fill(crypto.randomUUID());
+  await page.getByText('The list has only a sample of the rejected calls.').waitFor();
   await visitor.goto('/refusals?period=24h');
 
   await page.getByRole('button', { name: 'Busy bot' }).click();
@@ -112,7 +124,11 @@ test('shows an agent over its budget, and accepts its next call after the budget
   await visitor.goto(`/refusals?agent=${spender.id}`);
   await page.getByRole('row', { name: /^budget \d+ The monthly budget is used up/ }).waitFor();
   await page.getByRole('link', { name: 'Agent limits' }).click();
+  await page.getByText(/Spent this month \(UTC\): \$0\.0\d/).waitFor();
+  const usedUp = page.getByText('This budget is used up');
+  await usedUp.waitFor();
   await page.getByLabel('Monthly budget (USD)').fill('50');
+  await usedUp.waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Save limits' }).click();
   await page.getByText('Limits saved').waitFor();
   await expect.poll(() => spender.sendCall()).toBe(200);

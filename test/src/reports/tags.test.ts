@@ -63,6 +63,45 @@ test('reports by tag, filters of calls, and exports with tags and names', async 
   expect(exported.filter((log: { wouldReject: string | null }) => log.wouldReject === 'rpm')).toHaveLength(1);
 });
 
+test('10 000 values of one key, formulas among them: bounded sums that add up, and inert cells in the export', async () => {
+  const admin = await plane().createMember('admin');
+  const projectId = (await admin.call('POST', '/v1/projects', { name: 'Hostile' })).body.project.id;
+  const agentId = (await admin.call('POST', '/v1/agents', { projectId, name: 'Bot' })).body.agent.id;
+  const { report } = createIngest(plane().database.sql);
+  const day = new Date().toISOString().slice(0, 10);
+  const values = [
+    `=cmd|' /C calc'!A0`,
+    '+1+1',
+    '@SUM(A1)',
+    '-2+3',
+    '"quoted"',
+    '<img src=x onerror=alert(1)>',
+    '%00',
+    "'; --",
+  ];
+  for (let batch = 0; batch < 5; batch++)
+    await report({
+      dataPlaneId: 'dp',
+      records: Array.from({ length: 2_000 }, (_, i) => {
+        const n = batch * 2_000 + i;
+        const tags = `customer=${values[n] ?? `c${n}`},other=other`;
+        return usageRecord({ orgId: admin.orgId, projectId, agentId, keyId: agentId, tags, costNanos: 1_000_000, day });
+      }),
+    });
+  const { rows } = (await admin.call('GET', '/v1/usage/breakdown?by=tag:customer')).body;
+  expect([rows.length, rows[0]]).toEqual([50, expect.objectContaining({ value: 'other', requests: 9_000 })]);
+  const [sums] = await plane().database.sql`
+    select sum(requests)::int as requests, count(distinct value)::int as values from usage_tags
+     where org_id = ${admin.orgId} and key = 'customer'`;
+  expect(sums).toEqual({ requests: 10_000, values: 1_001 });
+  const { body: text } = await admin.call('GET', '/v1/usage/export?format=csv&period=7d');
+  const lines = text.split('\r\n').slice(1, -1);
+  expect(lines).toHaveLength(10_000);
+  const cells = lines.flatMap((line: string) => line.split(/,(?=(?:[^"]*"[^"]*")*[^"]*$)/));
+  expect(cells.filter((cell: string) => /^"?[=+@-]/.test(cell))).toEqual([]);
+  expect(cells).toContain(`"customer=${values[0]},other=other"`);
+});
+
 test('reports by tag are the same before and after days are rolled up, and with late bookings between', async () => {
   const admin = await plane().createMember('admin');
   const { sql } = plane().database;

@@ -13,6 +13,8 @@ export const EXIT_CODES = {
   limited: 8,
   /** `acg apply --check`: the organization differs from the file. */
   different: 9,
+  /** `acg archive verify`: the storage of the archive cannot be read. */
+  unreadable: 10,
   /** `acg run` itself failed; every other code is the child's. */
   runFailed: 125,
   notExecutable: 126,

@@ -5,7 +5,7 @@
 import '@mantine/spotlight/styles.css';
 import { useMantineColorScheme } from '@mantine/core';
 import { createSpotlight, Spotlight, type SpotlightActionData } from '@mantine/spotlight';
-import { LogOut, Moon, Rocket, Search, Sun } from 'lucide-react';
+import { History, LogOut, Moon, Rocket, Search, Sun } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
 import { useSignOut } from '../api/session.js';
@@ -18,7 +18,7 @@ const [store, spotlight] = createSpotlight();
 const ICON_SIZE = 18;
 
 export function CommandPalette({ onClose }: { readonly onClose: () => void }) {
-  const [, navigate] = useLocation();
+  const [path, navigate] = useLocation();
   const { setColorScheme } = useMantineColorScheme();
   const signOut = useSignOut();
   const [typed, setTyped] = useState('');
@@ -36,7 +36,18 @@ export function CommandPalette({ onClose }: { readonly onClose: () => void }) {
       onClick: () => navigate(path),
     })),
   );
+  const isAgentPage = /^\/agents\/[\da-f-]{36}$/.test(path);
   const commands: SpotlightActionData[] = [
+    ...(isAgentPage
+      ? [
+          {
+            id: 'replay',
+            label: 'Replay limits of this agent',
+            leftSection: <History size={ICON_SIZE} aria-hidden />,
+            onClick: () => navigate(`${path}?tab=limits&replay=open`),
+          },
+        ]
+      : []),
     {
       id: 'setup',
       label: 'Set up an agent',

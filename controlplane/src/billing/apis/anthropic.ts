@@ -12,7 +12,16 @@ import {
   type ReportedUsage,
   type TokenClass,
 } from '../report/provider-report.js';
-import { countOf, type Json, listOf, nanosOf, type ReportClient, ReportProblem, textOf } from './report-client.js';
+import {
+  countOf,
+  type Json,
+  listOf,
+  nanosOf,
+  PageCursors,
+  type ReportClient,
+  ReportProblem,
+  textOf,
+} from './report-client.js';
 
 const HOURS_PER_PAGE = '168';
 const DAYS_PER_PAGE = '31';
@@ -34,7 +43,7 @@ export async function readAnthropicReport(client: ReportClient, { fromMs, toMs }
     ['group_by[]', 'model'],
   ] as const;
   const usage: ReportedUsage[] = [];
-  for (const bucket of await client.pages(usagePath, usageQuery))
+  for (const bucket of await client.pages(usagePath, usageQuery, startOf))
     for (const row of listOf(bucket, 'results', usagePath)) usage.push(toUsage(bucket, row));
   const costPath = '/v1/organizations/cost_report';
   const costQuery = [
@@ -44,7 +53,7 @@ export async function readAnthropicReport(client: ReportClient, { fromMs, toMs }
     ['group_by[]', 'description'],
   ] as const;
   const costs: ReportedCost[] = [];
-  for (const bucket of await client.pages(costPath, costQuery))
+  for (const bucket of await client.pages(costPath, costQuery, startOf))
     for (const row of listOf(bucket, 'results', costPath)) costs.push(toCost(bucket, row));
   return { keys: await listKeys(client), usage, costs };
 }
@@ -94,15 +103,16 @@ function toCost(bucket: Json, row: Json): ReportedCost {
 async function listKeys(client: ReportClient): Promise<readonly ReportedKey[]> {
   const path = '/v1/organizations/api_keys';
   const keys: ReportedKey[] = [];
-  let after = '';
+  const cursors = new PageCursors(path);
+  let after: ReadonlyArray<readonly [string, string]> = [];
   for (let pages = 0; pages < LISTED_PAGES_MAX; pages++) {
-    const body = await client.get(path, [['limit', '100'], ...(after === '' ? [] : [['after_id', after] as const])]);
+    const body = await client.get(path, [['limit', '100'], ...after]);
     for (const key of listOf(body, 'data', path)) {
       const label = textOf(key, 'partial_key_hint');
       keys.push({ id: textOf(key, 'id'), label, matches: (secret) => matchesRedacted(label, secret) });
     }
-    after = textOf(body, 'last_id');
-    if (body.has_more !== true || after === '') return keys;
+    if (body.has_more !== true) return keys;
+    after = [['after_id', cursors.next(body.last_id)]];
   }
   throw new ReportProblem(`${path} has more than ${LISTED_PAGES_MAX} pages`);
 }

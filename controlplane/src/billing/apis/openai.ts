@@ -12,7 +12,16 @@ import {
   type ReportedUsage,
   type TokenClass,
 } from '../report/provider-report.js';
-import { countOf, type Json, listOf, nanosOf, type ReportClient, ReportProblem, textOf } from './report-client.js';
+import {
+  countOf,
+  type Json,
+  listOf,
+  nanosOf,
+  PageCursors,
+  type ReportClient,
+  ReportProblem,
+  textOf,
+} from './report-client.js';
 
 const HOURS_PER_PAGE = '168';
 const DAYS_PER_PAGE = '180';
@@ -36,27 +45,29 @@ export async function readOpenAiReport(client: ReportClient, { fromMs, toMs }: D
   const usage: ReportedUsage[] = [];
   for (const kind of ['completions', 'embeddings']) {
     const path = `/v1/organization/usage/${kind}`;
-    for (const bucket of await client.pages(path, byKeyAndModel))
+    for (const bucket of await client.pages(path, byKeyAndModel, startOf))
       for (const row of listOf(bucket, 'results', path)) usage.push(toUsage(bucket, row));
   }
   const path = '/v1/organization/costs';
   const costs: ReportedCost[] = [];
   const costQuery = [...range, ['bucket_width', '1d'], ['limit', DAYS_PER_PAGE], ['group_by', 'line_item']] as const;
-  for (const bucket of await client.pages(path, costQuery))
+  for (const bucket of await client.pages(path, costQuery, startOf))
     for (const row of listOf(bucket, 'results', path)) costs.push(toCost(bucket, row));
   return { keys: await listKeys(client), usage, costs };
 }
 
-const startOf = (bucket: Json): number => countOf(bucket, 'start_time') * 1_000;
+/** NaN: the bucket has no start. */
+const startOf = ({ start_time: start }: Json): number => (typeof start === 'number' ? start * 1_000 : Number.NaN);
 
 function toUsage(bucket: Json, row: Json): ReportedUsage {
-  const cacheRead = countOf(row, 'input_cached_tokens');
+  const input = countOf(row, 'input_tokens');
+  const cacheRead = Math.min(input, countOf(row, 'input_cached_tokens'));
   return {
     startMs: startOf(bucket),
     keyId: textOf(row, 'api_key_id'),
     model: textOf(row, 'model'),
     tokens: {
-      input: countOf(row, 'input_tokens') - cacheRead,
+      input: input - cacheRead,
       cacheRead,
       cacheWrite: 0,
       cacheWrite1h: 0,
@@ -77,14 +88,14 @@ function toCost(bucket: Json, row: Json): ReportedCost {
   const item = textOf(row, 'line_item');
   const comma = item.lastIndexOf(', ');
   const tokenClass = CLASS_OF_ITEM[item.slice(comma + 2).toLowerCase()] ?? null;
-  const amount = row.amount as Json | undefined;
-  if (amount !== undefined && textOf(amount, 'currency').toLowerCase() !== 'usd')
+  const amount = (row.amount ?? null) as Json | null;
+  if (amount !== null && textOf(amount, 'currency').toLowerCase() !== 'usd')
     throw new ReportProblem('/v1/organization/costs answers another currency than USD, which cannot be compared');
   return {
     dayMs: startOf(bucket),
     model: comma === -1 || tokenClass === null ? item : item.slice(0, comma),
     tokenClass: comma === -1 ? null : tokenClass,
-    nanos: nanosOf(amount?.value, NANOS_PER_USD),
+    nanos: amount === null ? 0 : nanosOf(amount.value, NANOS_PER_USD),
   };
 }
 
@@ -93,7 +104,11 @@ async function listKeys(client: ReportClient): Promise<readonly ReportedKey[]> {
   const keys: ReportedKey[] = [];
   const projects = await listAll(client, '/v1/organization/projects', [['include_archived', 'true']]);
   for (const project of projects) {
-    for (const key of await listAll(client, `/v1/organization/projects/${textOf(project, 'id')}/api_keys`, [])) {
+    for (const key of await listAll(
+      client,
+      `/v1/organization/projects/${encodeURIComponent(textOf(project, 'id'))}/api_keys`,
+      [],
+    )) {
       const label = textOf(key, 'redacted_value');
       keys.push({ id: textOf(key, 'id'), label, matches: (secret) => matchesRedacted(label, secret) });
     }
@@ -108,12 +123,14 @@ async function listAll(
   query: ReadonlyArray<readonly [string, string]>,
 ): Promise<readonly Json[]> {
   const rows: Json[] = [];
+  const cursors = new PageCursors(path);
+  let after: ReadonlyArray<readonly [string, string]> = [];
   for (let pages = 0; pages < LISTED_PAGES_MAX; pages++) {
-    const last = rows.at(-1);
-    const after = last === undefined ? [] : [['after', textOf(last, 'id')] as const];
     const body = await client.get(path, [...query, ['limit', '100'], ...after]);
-    rows.push(...listOf(body, 'data', path));
-    if (body.has_more !== true || rows.length === 0) return rows;
+    const page = listOf(body, 'data', path);
+    rows.push(...page);
+    if (body.has_more !== true) return rows;
+    after = [['after', cursors.next(page.at(-1)?.id)]];
   }
   throw new ReportProblem(`${path} has more than ${LISTED_PAGES_MAX} pages`);
 }

@@ -8,7 +8,8 @@ import type { DayRange, ProviderReport, ReportedKey, ReportedUsage } from '../re
 import { countOf, listOf, nanosOf, type ReportClient, ReportProblem, textOf } from './report-client.js';
 
 const NANOS_PER_USD = 100 * NANOS_PER_CENT;
-const REPORTED_DAYS = 30;
+/** Completed days; older ones are not reported. */
+export const OPENROUTER_REPORTED_DAYS = 30;
 const KEYS_PER_PAGE = 100;
 const KEYS_MAX = 1_000;
 
@@ -22,7 +23,11 @@ export async function readOpenRouterReport(
   const keys = await listKeys(client);
   const today = nowMs - (nowMs % DAY_MS);
   const usage: ReportedUsage[] = [];
-  for (let dayMs = Math.max(fromMs, today - REPORTED_DAYS * DAY_MS); dayMs < Math.min(toMs, today); dayMs += DAY_MS)
+  for (
+    let dayMs = Math.max(fromMs, today - OPENROUTER_REPORTED_DAYS * DAY_MS);
+    dayMs < Math.min(toMs, today);
+    dayMs += DAY_MS
+  )
     for (const { id } of keys) usage.push(...(await readDay(client, dayMs, id)));
   return { keys, usage, costs: [] };
 }
@@ -49,16 +54,19 @@ async function readDay(client: ReportClient, dayMs: number, keyId: string): Prom
   }));
 }
 
+/** A list that changes while it is read may answer a key twice: its usage must be read once. */
 async function listKeys(client: ReportClient): Promise<readonly ReportedKey[]> {
-  const keys: ReportedKey[] = [];
+  const keys = new Map<string, ReportedKey>();
   for (let offset = 0; offset < KEYS_MAX; offset += KEYS_PER_PAGE) {
     const rows = listOf(await client.get('/api/v1/keys', [['offset', String(offset)]]), 'data', '/api/v1/keys');
+    const before = keys.size;
     for (const row of rows) {
       const id = textOf(row, 'hash');
       const matches = (secret: string) => createHash('sha256').update(secret).digest('hex') === id;
-      keys.push({ id, label: textOf(row, 'label'), matches });
+      keys.set(id, { id, label: textOf(row, 'label'), matches });
     }
-    if (rows.length < KEYS_PER_PAGE) return keys;
+    if (rows.length < KEYS_PER_PAGE) return [...keys.values()];
+    if (keys.size === before) throw new ReportProblem('/api/v1/keys answered the same page twice: check again later');
   }
   throw new ReportProblem(`the organization has more than ${KEYS_MAX} keys at OpenRouter`);
 }

@@ -6,8 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Dispatcher, request } from 'undici';
 
 const TIMEOUT_MS = 30_000;
-/** A page of 168 hours with 500 keys and models each is about 30 MB. */
-const PAGE_BYTES_MAX = 64 * 1_048_576;
+const MIB = 1_048_576;
 const PAGES_MAX = 1_000;
 const ATTEMPTS = 3;
 const RETRY_AFTER_MAX_S = 60;
@@ -20,7 +19,20 @@ export class ReportProblem extends Error {
 
 export type Json = Readonly<Record<string, unknown>>;
 
+/** Bounds of the memory of a check. */
+export interface ReportBytes {
+  readonly pageMax: number;
+  /** Of all pages of one report together. */
+  readonly reportMax: number;
+}
+/** A page of 168 hours with 500 keys and models each is about 30 MB. */
+export const PROVIDER_REPORT_BYTES: ReportBytes = { pageMax: 64 * MIB, reportMax: 256 * MIB };
+/** The server of a custom provider is the tenant's, and a page is one day of one key. */
+export const TENANT_REPORT_BYTES: ReportBytes = { pageMax: 4 * MIB, reportMax: 32 * MIB };
+
 export class ReportClient {
+  #bytes = 0;
+
   constructor(
     readonly dispatcher: Dispatcher,
     /** Origin and base path of the provider's API, without a trailing slash. */
@@ -28,6 +40,7 @@ export class ReportClient {
     readonly headers: Readonly<Record<string, string>>,
     /** Waits before a retry; aborts when the control plane stops. */
     readonly signal: AbortSignal,
+    readonly bytes: ReportBytes = PROVIDER_REPORT_BYTES,
   ) {}
 
   /** `path` begins with `/`. Retries rate limits and server errors. */
@@ -44,17 +57,31 @@ export class ReportClient {
     }
   }
 
-  /** Reads all pages that follow `next_page`. */
-  async pages(path: string, query: ReadonlyArray<readonly [string, string]>): Promise<readonly Json[]> {
-    const rows: Json[] = [];
-    let page: string | null = null;
-    for (let read = 0; read < PAGES_MAX; read++) {
+  /**
+   * Reads all pages that follow `next_page`. A bucket that occurs twice would be counted twice: it is a problem.
+   * `startOf` returns its start, Unix ms.
+   */
+  async pages(
+    path: string,
+    query: ReadonlyArray<readonly [string, string]>,
+    startOf: (bucket: Json) => number,
+  ): Promise<readonly Json[]> {
+    const buckets: Json[] = [];
+    const starts = new Set<number>();
+    const cursors = new PageCursors(path);
+    for (let page: string | null = null, read = 0; read < PAGES_MAX; read++) {
       const body: Json = await this.get(path, page === null ? query : [...query, ['page', page]]);
-      rows.push(...listOf(body, 'data', path));
-      if (body.has_more !== true) return rows;
-      if (typeof body.next_page !== 'string' || body.next_page === page)
-        throw new ReportProblem(`${path} says has_more without a next page: check again later`);
-      page = body.next_page;
+      for (const bucket of listOf(body, 'data', path)) {
+        const start = startOf(bucket);
+        if (starts.has(start) && Number.isSafeInteger(start))
+          throw new ReportProblem(
+            `${path} answered the bucket of ${new Date(start).toISOString()} twice: check again later`,
+          );
+        starts.add(start);
+        buckets.push(bucket);
+      }
+      if (body.has_more !== true) return buckets;
+      page = cursors.next(body.next_page);
     }
     throw new ReportProblem(`${path} has more than ${PAGES_MAX} pages`);
   }
@@ -72,7 +99,11 @@ export class ReportClient {
       let bytes = 0;
       for await (const chunk of answer.body as AsyncIterable<Buffer>) {
         bytes += chunk.length;
-        if (bytes > PAGE_BYTES_MAX) throw new ReportProblem(`${path} answers more than ${PAGE_BYTES_MAX} bytes a page`);
+        this.#bytes += chunk.length;
+        const { pageMax, reportMax } = this.bytes;
+        if (bytes > pageMax) throw new ReportProblem(`${path} answers more than ${pageMax / MIB} MiB a page`);
+        if (this.#bytes > reportMax)
+          throw new ReportProblem(`The report has more than ${reportMax / MIB} MiB, reached at ${path}`);
         chunks.push(chunk);
       }
       const given = Number(answer.headers['retry-after']);
@@ -82,6 +113,21 @@ export class ReportClient {
       if (error instanceof ReportProblem) throw error;
       throw new ReportProblem(`${path} could not be read completely (${(error as Error).name}): check again later`);
     }
+  }
+}
+
+/** The cursors of one list. One that occurs again would lead through the same pages for ever. */
+export class PageCursors {
+  readonly #seen = new Set<string>();
+
+  constructor(readonly path: string) {}
+
+  /** The cursor of the next page of a list that has more. */
+  next(cursor: unknown): string {
+    if (typeof cursor !== 'string' || cursor === '' || this.#seen.has(cursor))
+      throw new ReportProblem(`${this.path} says has_more without a next page: check again later`);
+    this.#seen.add(cursor);
+    return cursor;
   }
 }
 
@@ -105,24 +151,43 @@ function describeStatus(path: string, status: number): string {
   return `The provider answered ${status} at ${path}. The next check tries again.`;
 }
 
-/** The list in a field of a page. Throws {@link ReportProblem} when it is missing: half a page looks like that. */
+/**
+ * The list of objects in a field of a page. Throws {@link ReportProblem} when it is missing: half a page looks like that.
+ */
 export function listOf(body: Json, field: string, path: string): readonly Json[] {
   const list = body[field];
-  if (!Array.isArray(list)) throw new ReportProblem(`${path} answered without ${field}: check again later`);
+  if (!Array.isArray(list) || !list.every((row) => typeof row === 'object' && row !== null))
+    throw new ReportProblem(`${path} answered without ${field}: check again later`);
   return list as Json[];
 }
 
 /** A count of a report; a missing one is 0. */
-export const countOf = (row: Json, field: string): number => {
-  const value = row[field];
-  return typeof value === 'number' && Number.isFinite(value) ? value : 0;
-};
+export function countOf(row: Json, field: string): number {
+  const value = row[field] ?? 0;
+  const count = typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : value;
+  if (typeof count !== 'number' || !Number.isSafeInteger(count) || count < 0)
+    throw new ReportProblem(
+      `The report has a count that is none, in ${field}. Nothing was compared: check again later.`,
+    );
+  return count;
+}
 
 export const textOf = (row: Json, field: string): string =>
   typeof row[field] === 'string' ? (row[field] as string) : '';
 
-/** Nano-dollars of an amount in units of `unitNanos` nano-dollars each; a number or a decimal text. */
-export const nanosOf = (amount: unknown, unitNanos: number): number => {
-  const value = typeof amount === 'string' ? Number(amount) : amount;
-  return typeof value === 'number' && Number.isFinite(value) ? Math.round(value * unitNanos) : 0;
-};
+/** OpenAI writes zero as `0E-6176`. */
+const DECIMAL = /^-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+
+/**
+ * Nano-dollars of an amount in units of `unitNanos` nano-dollars each; a number or a decimal text. An amount that cannot
+ * be read is a problem: as 0 it would pass for a difference.
+ */
+export function nanosOf(amount: unknown, unitNanos: number): number {
+  const value = typeof amount === 'string' && DECIMAL.test(amount) ? Number(amount) : amount;
+  const nanos = typeof value === 'number' ? Math.round(value * unitNanos) : Number.NaN;
+  if (!Number.isSafeInteger(nanos))
+    throw new ReportProblem(
+      'The report has an amount that is no number up to 9 007 199 USD. Nothing was compared: check again later.',
+    );
+  return nanos;
+}

@@ -1,4 +1,7 @@
-/** `acg archive`: lists the days of the ledger in the archive, and reads them back. `verify` ends with 1 where one differs. */
+/**
+ * `acg archive`: lists the days of the ledger in the archive, and reads them back. `verify` ends with 1 where one differs,
+ * and with 10 where the storage cannot be read, which says nothing about the days.
+ */
 import type { Command } from 'commander';
 import { fetchAllRows, type ResponseOf } from '../../api/call-api-operation.js';
 import type { ProgramInterface } from '../../invocation/program-interface-for-commands.js';
@@ -6,6 +9,8 @@ import { CliError, EXIT_CODES } from '../../terminal/cli-error.js';
 import { formatCents, formatCount, formatMinute } from '../../terminal/format-numbers-and-times.js';
 import { listCommand } from '../descriptors/register-list-commands.js';
 import { commandGroup } from '../descriptors/register-operation-commands.js';
+
+type Verified = ResponseOf<'POST /v1/archive/verify'>;
 
 function registerVerify(group: Command, { begin }: ProgramInterface): void {
   group
@@ -17,20 +22,39 @@ function registerVerify(group: Command, { begin }: ProgramInterface): void {
       const client = await run.getClient();
       const days =
         given.length > 0 ? given : (await fetchAllRows(client, 'GET /v1/archive', 'days')).map(({ day }) => day);
-      const results: ResponseOf<'POST /v1/archive/verify'>[] = [];
-      for (const day of days) results.push(await client.post('/v1/archive/verify', { body: { day } }));
+      if (days.length === 0) {
+        const { enabled } = await client.get('/v1/archive', {});
+        run.printNote(
+          enabled ? 'no day is in the archive yet' : 'there is no archive: the operator has not set ARCHIVE_URL',
+        );
+      }
+      const results: Verified[] = [];
+      for (const day of days) {
+        const result = await client.post('/v1/archive/verify', { body: { day } });
+        results.push(result);
+        if (result.state === 'unreadable') break; // the next day would wait for the same storage
+      }
       run.printResult(results, () =>
         run.printTable(
           [
             { title: 'DAY', cell: ({ day }) => day },
-            { title: 'STATE', cell: ({ ok }) => (ok ? 'verified' : 'differs') },
+            { title: 'STATE', cell: ({ state }) => state },
             { title: 'PROBLEM', cell: ({ problem }) => problem ?? '–' },
           ],
           results,
         ),
       );
-      const broken = results.filter(({ ok }) => !ok).length;
-      if (broken > 0) throw new CliError(EXIT_CODES.failed, `${broken} of ${results.length} archived days differ`);
+      const broken = results.filter(({ state }) => state === 'differs').length;
+      if (broken > 0)
+        throw new CliError(EXIT_CODES.failed, `${broken} of ${results.length} archived days differ`, {
+          hint: 'a day that is still in the ledger is archived again before retention drops it',
+        });
+      const unread = results.find(({ state }) => state === 'unreadable');
+      if (unread !== undefined)
+        throw new CliError(
+          EXIT_CODES.unreadable,
+          `the archive could not be read from ${unread.day} on: that says nothing about its days`,
+        );
     });
 }
 

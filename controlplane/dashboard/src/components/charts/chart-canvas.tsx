@@ -21,6 +21,8 @@ const AXIS_GAP = 12;
 /** Half of the widest label, which is centred below the last bar. */
 const LABEL_ROOM = 44;
 const BUCKET_SECONDS = { hour: 3_600, day: 86_400 } as const;
+/** Steps of the x axis. Shorter ones would repeat the label of a day; the library starts those of 30 days at a month. */
+const DAY_STEPS = [1, 2, 3, 4, 5, 7, 10, 15, 30, 60, 90, 180, 365].map((days) => days * BUCKET_SECONDS.day);
 const BAR_WIDTH_RATIO = 0.7;
 const BAR_WIDTH_MAX = 48;
 const NO_LINES: NonNullable<ChartProps['lines']> = [];
@@ -77,6 +79,7 @@ export function ChartCanvas({
             grid: { show: false },
             values: (_plot, ticks) => ticks.map((tick) => formatBucket(tick * 1_000, interval)),
             space: interval === 'day' ? 60 : 100,
+            ...(interval === 'day' ? { incrs: DAY_STEPS } : {}),
           },
           {
             ...axis,

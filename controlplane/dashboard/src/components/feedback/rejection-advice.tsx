@@ -12,6 +12,7 @@ interface AdviceLink {
 
 const LIMITS_LINK: AdviceLink = { label: 'Agent limits', to: '?tab=limits' };
 const PROVIDERS_LINK: AdviceLink = { label: 'Agent providers', to: '?tab=providers' };
+const POLICY_LINK: AdviceLink = { label: 'Agent policy', to: '?tab=policy' };
 const AGENT_LINK: AdviceLink = { label: 'Agent page', to: '' };
 
 const LINK_BY_LIMIT_SCOPE = {
@@ -25,6 +26,10 @@ const LINK_BY_REASON: Readonly<Partial<Record<RejectionReason, AdviceLink>>> = {
   not_assigned: PROVIDERS_LINK,
   needs_credentials: PROVIDERS_LINK,
   sensitive_path: PROVIDERS_LINK,
+  denied_call: POLICY_LINK,
+  denied_model: POLICY_LINK,
+  denied_tool: POLICY_LINK,
+  rpm_tool: POLICY_LINK,
   unknown_provider: { label: 'How to connect', to: '?tab=connect' },
   paused: AGENT_LINK,
   revoked: AGENT_LINK,

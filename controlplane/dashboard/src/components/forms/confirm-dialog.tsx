@@ -50,7 +50,7 @@ export function ConfirmDialog({
       </Text>
       {requiredText !== undefined && (
         <TextInput
-          label={`Type ${requiredText} to confirm`}
+          label={`Type “${requiredText}” to confirm`}
           value={text}
           onChange={(event) => setText(event.currentTarget.value)}
           autoComplete="off"

@@ -7,7 +7,7 @@ import type { Agent } from '../../resources/agent-account-and-key-hooks.js';
 export const ENFORCEMENT_LABELS = {
   budgetMode: 'Hard budget',
   holdMaxOutputTokens: 'Reserved output tokens',
-  onStoreLoss: 'Without the counter store',
+  onStoreLoss: 'If limits cannot be checked',
 };
 
 interface EnforcementInputs {
@@ -54,7 +54,7 @@ export function EnforcementFields({ readOnly, form, errors }: EnforcementFieldsP
     <>
       <Switch
         label={ENFORCEMENT_LABELS.budgetMode}
-        description="On: a call passes only if its maximum cost fits into the rest of the budget, so the budget is never exceeded."
+        description="On: a call passes only if its maximum cost fits into the rest of the budget, so the budget is never exceeded. Off: calls that are running when the budget is used up may exceed it."
         disabled={readOnly}
         checked={budgetMode === 'hard'}
         onChange={(event) => form.setFieldValue('budgetMode', event.currentTarget.checked ? 'hard' : 'soft')}
@@ -75,7 +75,7 @@ export function EnforcementFields({ readOnly, form, errors }: EnforcementFieldsP
         )}
         <Select
           label={ENFORCEMENT_LABELS.onStoreLoss}
-          description="While limits and budgets cannot be checked."
+          description="While the gateway cannot reach the counters of limits and budgets."
           allowDeselect={false}
           readOnly={readOnly}
           data={[

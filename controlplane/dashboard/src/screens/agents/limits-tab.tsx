@@ -2,7 +2,6 @@
 import { AGENT_LIMITS, RATE_LIMITS, type RateLimit } from '@acg/base/limit-definitions';
 import { Button, Card, Group, NumberInput, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useState } from 'react';
 import { useFormDraft } from '../../api/form-drafts-across-sign-in.js';
 import { useMissingRoleReason } from '../../api/session.js';
 import { BudgetRowsSection } from '../../components/budgets/budget-rows-section.js';
@@ -13,14 +12,18 @@ import { BudgetThresholdInput, validateThresholds } from '../../components/forms
 import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
 import { lazyComponent } from '../../components/layout/lazy-component-no-suspense-delay.js';
 import { dollarInputToCents } from '../../format/format.js';
+import { useUrlState } from '../../hooks/use-url-state.js';
 import { type Agent, useUpdateAgent } from '../../resources/agent-account-and-key-hooks.js';
 import { AuditModeCard } from './audit-mode-card.js';
 import { describeRateLimitFields } from './describe-rate-limit-fields.js';
 import { changedEnforcement, ENFORCEMENT_LABELS, EnforcementFields, enforcementInputs } from './enforcement-fields.js';
+import { MonthSpendHint } from './month-spend-hint.js';
 
 const ReplayDialog = lazyComponent(async () => (await import('./replay-dialog.js')).ReplayDialog, null);
 
 const CENTS = 100;
+/** The address opens the dialog, so that the command palette can. */
+const REPLAY_CLOSED = { replay: '' };
 const numberOrNull = (value: number | string): number | null => (typeof value === 'number' ? value : null);
 
 const LABELS = {
@@ -36,7 +39,7 @@ const mapRateLimits = <T,>(createValue: (row: RateLimit) => T) =>
 export function LimitsTab({ agent }: { readonly agent: Agent }) {
   const change = useUpdateAgent(agent.id);
   const saveBudgets = useUpdateAgent(agent.id);
-  const [replays, setReplays] = useState(false);
+  const { values, set } = useUrlState(REPLAY_CLOSED);
   const readOnly = useMissingRoleReason('admin') !== null;
   const [draft, saveDraft] = useFormDraft(`limits of ${agent.id}`, {
     budget: agent.budgetCentsMonthly === null ? ('' as number | string) : agent.budgetCentsMonthly / CENTS,
@@ -85,6 +88,8 @@ export function LimitsTab({ agent }: { readonly agent: Agent }) {
               <BudgetAmountInput
                 label="Monthly budget (USD)"
                 readOnly={readOnly}
+                description={<MonthSpendHint agent={agent} budgetCents={dollarInputToCents(form.values.budget)} />}
+                inputWrapperOrder={['label', 'input', 'description', 'error']}
                 {...form.getInputProps('budget')}
                 error={errors.fieldError('budgetCentsMonthly')}
               />
@@ -95,12 +100,17 @@ export function LimitsTab({ agent }: { readonly agent: Agent }) {
               />
             </SimpleGrid>
             <EnforcementFields readOnly={readOnly} form={form} errors={errors} />
-            <div>
-              <Title order={2}>Rate limits</Title>
-              <Text size="sm" c="dimmed">
-                {describeRateLimitFields(RATE_LIMITS)}
-              </Text>
-            </div>
+            <Group justify="space-between" align="flex-start">
+              <div>
+                <Title order={2}>Rate limits</Title>
+                <Text size="sm" c="dimmed">
+                  {describeRateLimitFields(RATE_LIMITS)}
+                </Text>
+              </div>
+              <Button variant="default" onClick={() => set({ replay: 'open' })}>
+                Replay limits…
+              </Button>
+            </Group>
             <SimpleGrid cols={{ base: 1, sm: 3 }} spacing="md">
               {RATE_LIMITS.map(({ field, label, default: fallback }) => (
                 <NumberInput
@@ -123,12 +133,7 @@ export function LimitsTab({ agent }: { readonly agent: Agent }) {
       </form>
       <BudgetRowsSection rows={agent.budgets} save={(budgets) => saveBudgets.mutateAsync({ budgets })} />
       <AuditModeCard agent={agent} />
-      <div>
-        <Button variant="default" onClick={() => setReplays(true)}>
-          Replay limits
-        </Button>
-      </div>
-      {replays && <ReplayDialog agent={agent} onClose={() => setReplays(false)} />}
+      {values.replay !== '' && <ReplayDialog agent={agent} onClose={() => set({ replay: '' })} />}
     </Stack>
   );
 }

@@ -57,8 +57,11 @@ export function ReplayDialog({ agent, onClose }: ReplayDialogProps) {
   });
   const result = replay.data;
   return (
-    <Modal opened onClose={onClose} title="Replay limits" size="xl">
+    <Modal opened onClose={onClose} title="What would these limits have rejected?" size="xl">
       <Stack gap="lg">
+        <Text size="sm" c="dimmed">
+          {`Checks the recorded calls of ${agent.name} against the limits below. It changes nothing: limits are not saved, and calls are not sent.`}
+        </Text>
         <Form errors={formErrors(replay.error, LABELS)} onSubmit={() => replay.mutate()}>
           <SimpleGrid cols={{ base: 1, sm: 3 }} spacing="md">
             {RATES.map((field) => (
@@ -99,8 +102,8 @@ export function ReplayDialog({ agent, onClose }: ReplayDialogProps) {
               interval={result.interval}
               format={formatCount}
               series={[
-                { label: 'admitted', values: result.timeseries.map(({ calls, rejected }) => calls - rejected) },
-                { label: 'rejected', values: result.timeseries.map(({ rejected }) => rejected), color: FAILED_COLOR },
+                { label: 'Admitted', values: result.timeseries.map(({ calls, rejected }) => calls - rejected) },
+                { label: 'Rejected', values: result.timeseries.map(({ rejected }) => rejected), color: FAILED_COLOR },
               ]}
             />
             <List size="sm" c="dimmed">

@@ -21,7 +21,7 @@ const STATUSES = [
 const STATES = [
   { value: '', label: 'All calls' },
   { value: 'forwarded', label: 'Forwarded' },
-  { value: 'rejected', label: 'Rejected by the gateway' },
+  { value: 'rejected', label: 'Rejected' },
 ];
 
 /** US cents. */

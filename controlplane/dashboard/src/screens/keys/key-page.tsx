@@ -101,6 +101,10 @@ function KeyDetails({ apiKey }: { readonly apiKey: Awaited<ReturnType<typeof fet
       <Stack gap="xl">
         <UsageSection scope={{ keyId: apiKey.id }} by={apiKey.scope === 'agent' ? ['model'] : ['agent', 'model']} />
         <RecentCalls scope={{ keyId: apiKey.id }} />
+        <Text size="sm" c="dimmed">
+          Rejected calls show the IP address of their client; forwarded calls have none. Rejections are counted by
+          agent, not by token.
+        </Text>
       </Stack>
       {keyDialogs.dialogs}
     </>

@@ -87,7 +87,7 @@ export function OverviewPage() {
           <AgentOrProviderSpendRanking by="provider" title="Providers by spend" period={period} />
         </SimpleGrid>
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
-          <ProviderHealth />
+          <ProviderHealth period={period} />
           <LatestEvents />
         </SimpleGrid>
       </Stack>

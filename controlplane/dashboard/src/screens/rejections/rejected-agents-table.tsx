@@ -81,6 +81,9 @@ export function RejectedAgentsTable({ range, onChoose }: RejectedAgentsTableProp
               >
                 Providers
               </Anchor>
+              <Anchor component={Link} href={`/agents/${id}?tab=policy`} size="sm" aria-label={`Policy of ${name}`}>
+                Policy
+              </Anchor>
             </Group>
           ),
         },

@@ -41,7 +41,7 @@ export function RejectionsPage() {
         description="Calls that the gateway rejected, counted within about five seconds. They cost nothing. Calls with an unknown token belong to no organization and are not counted."
         actions={
           mayListCalls && (
-            <Button component={Link} href={callsHref(values.agent)} variant="default">
+            <Button component={Link} href={callsHref(values.agent, rejections.data)} variant="default">
               View rejected calls
             </Button>
           )
@@ -84,7 +84,7 @@ export function RejectionsPage() {
               numeric: true,
               cell: ({ reason, count }) =>
                 mayListCalls ? (
-                  <PageLink href={callsHref(values.agent, reason)}>{formatCount(count)}</PageLink>
+                  <PageLink href={callsHref(values.agent, rejections.data, reason)}>{formatCount(count)}</PageLink>
                 ) : (
                   formatCount(count)
                 ),
@@ -112,12 +112,21 @@ export function RejectionsPage() {
   );
 }
 
-/** The list of rejected calls. `agent`: '' for all. */
-const callsHref = (agent: string, reason?: string): string =>
+interface CountedRange {
+  /** ISO. */
+  readonly from: string;
+  readonly to: string;
+}
+
+/** The list of rejected calls of the counted time. `agent`: '' for all. `range` undefined: not loaded yet. */
+const callsHref = (agent: string, range: CountedRange | undefined, reason?: string): string =>
   `/calls?${new URLSearchParams({
     state: 'rejected',
     ...(agent === '' ? {} : { agent }),
     ...(reason === undefined ? {} : { reason }),
+    ...(range === undefined ? {} : { from: range.from }),
+    // A period that lasts stays open, so that the list goes on.
+    ...(range === undefined || Date.parse(range.to) > Date.now() ? {} : { to: range.to }),
   })}`;
 
 interface RejectionChartProps {
