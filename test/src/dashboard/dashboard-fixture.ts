@@ -190,10 +190,10 @@ class BrowserUser {
     return violations;
   }
 
-  /** The markup of the page, without the theme attribute. */
+  /** The markup of the page, without the theme, and without the mark that stops transitions shortly after a resize. */
   async #readMarkup(): Promise<string> {
     const markup = await this.page.evaluate<string>('document.documentElement.outerHTML');
-    return markup.replace(/ data-mantine-color-scheme="\w+"/, '');
+    return markup.replace(/ data-mantine-color-scheme="\w+"| data-resizing="true"/g, '');
   }
 
   /** `at`: only the control at this point. */
