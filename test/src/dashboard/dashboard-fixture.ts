@@ -150,10 +150,10 @@ class BrowserUser {
     await this.checkPage(name);
   }
 
-  /** The markup of the page, without the theme attribute. */
+  /** The markup of the page, without the theme, and without the mark that stops transitions shortly after a resize. */
   async #readMarkup(): Promise<string> {
     const markup = await this.page.evaluate<string>('document.documentElement.outerHTML');
-    return markup.replace(/ data-mantine-color-scheme="\w+"/, '');
+    return markup.replace(/ data-mantine-color-scheme="\w+"| data-resizing="true"/g, '');
   }
 
   async #findAccessibilityViolations(rules: readonly string[]): Promise<readonly string[]> {

@@ -146,6 +146,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'acg sso set --issuer https://login.example.com/realms/acme --client-id gateway --secret-file secret.txt',
     "acg sso set --default-role none --group 'Platform team=admin' --group Engineering=member",
   ],
+  'sso test': ['acg sso test'],
   'sso require': ['acg sso require owner@example.com', 'acg sso require none'],
   'sso remove': ['acg sso remove'],
   'sso add-domain': ['acg sso add-domain example.com'],
