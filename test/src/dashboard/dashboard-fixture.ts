@@ -150,10 +150,10 @@ class BrowserUser {
     await this.checkPage(name);
   }
 
-  /** The markup of the page, without the theme attribute. */
+  /** The markup of the page, without the theme, and without the mark that stops transitions shortly after a resize. */
   async #readMarkup(): Promise<string> {
     const markup = await this.page.evaluate<string>('document.documentElement.outerHTML');
-    return markup.replace(/ data-mantine-color-scheme="\w+"/, '');
+    return markup.replace(/ data-mantine-color-scheme="\w+"| data-resizing="true"/g, '');
   }
 
   async #findAccessibilityViolations(rules: readonly string[]): Promise<readonly string[]> {
@@ -188,7 +188,7 @@ class BrowserUser {
     });
   }
 
-  /** Closed cards of lists on phones that are too high; the cards of totals are no items. */
+  /** Closed cards of lists on phones that are too high; the cards of totals are no items, and long texts are wanted. */
   #findTallCards(): Promise<readonly string[]> {
     return this.page.evaluate((heightMax) => {
       interface Card {
@@ -199,6 +199,7 @@ class BrowserUser {
       const { document } = globalThis as unknown as { document: { querySelectorAll(s: string): Iterable<Card> } };
       return [...document.querySelectorAll('.acg-card-list-item')]
         .filter((card) => card.querySelector('[aria-expanded="false"]') !== null)
+        .filter((card) => card.querySelector('.acg-card-text') === null)
         .map((card) => ({ height: card.getBoundingClientRect().height, text: card.textContent }))
         .filter(({ height }) => height > heightMax)
         .map(({ height, text }) => `${height} px: ${text}`);

@@ -61,7 +61,10 @@ export const keyColumns = ({ projectName, onEdit, onRotate, onRevoke }: KeyActio
   { header: 'Created', sortKey: 'createdAt', cell: ({ createdAt }) => <RelativeTime at={createdAt} />, wideOnly: true },
   {
     header: 'Actions',
-    cell: (key) => <KeyActionButtons apiKey={key} onEdit={onEdit} onRotate={onRotate} onRevoke={onRevoke} />,
+    cell: (key) =>
+      key.status === 'revoked' ? null : (
+        <KeyActionButtons apiKey={key} onEdit={onEdit} onRotate={onRotate} onRevoke={onRevoke} />
+      ),
   },
 ];
 

@@ -28,7 +28,7 @@ export function KeyFilters({ values, set }: Pick<State, 'values' | 'set'>) {
       />
       <NativeSelect
         aria-label="Status"
-        data={[{ value: '', label: 'Any status' }, ...STATUSES]}
+        data={[{ value: '', label: 'Active or expired' }, ...STATUSES]}
         value={values.status}
         onChange={(event) => set({ status: event.currentTarget.value })}
       />

@@ -17,6 +17,7 @@ import { PageLink } from '../../components/layout/page-link.js';
 import { DataTable } from '../../components/tables/data-table.js';
 import { formatCount } from '../../format/format.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
+import { rejectionLabel } from '../../messages/rejection-label.js';
 import { RejectedAgentsTable } from './rejected-agents-table.js';
 
 const DEFAULTS = { ...TIME_RANGE_DEFAULTS, agent: '' };
@@ -49,7 +50,7 @@ export function RejectionsPage() {
       />
       <Group gap="sm" mb="md" align="flex-end" className="acg-filters">
         <AgentSelect
-          aria-label="Agent"
+          label="Agent"
           placeholder="Any agent"
           w={220}
           value={values.agent}
@@ -74,9 +75,12 @@ export function RejectionsPage() {
             {
               header: 'Reason',
               cell: ({ reason }) => (
-                <Text size="sm" ff="monospace" span>
-                  {reason}
-                </Text>
+                <>
+                  {rejectionLabel(reason)}
+                  <Text size="xs" c="dimmed" ff="monospace" span display="block">
+                    {reason}
+                  </Text>
+                </>
               ),
             },
             {
@@ -91,6 +95,7 @@ export function RejectionsPage() {
             },
             {
               header: 'What to do',
+              wraps: true,
               cell: ({ reason }) => (
                 <RejectionAdvice reason={reason} agentId={values.agent === '' ? null : values.agent} />
               ),
@@ -144,12 +149,7 @@ function RejectionChart({ query }: RejectionChartProps) {
   const data = series.data;
   const buckets = useMemo(() => data?.timeseries.map(({ bucket }) => bucket) ?? [], [data]);
   const groups = useMemo(
-    () =>
-      groupsToSeries(
-        data?.groups ?? [],
-        (reason) => reason.replaceAll('_', ' '),
-        ({ rejectedRequests }) => rejectedRequests,
-      ),
+    () => groupsToSeries(data?.groups ?? [], rejectionLabel, ({ rejectedRequests }) => rejectedRequests),
     [data],
   );
   if (data === undefined)
