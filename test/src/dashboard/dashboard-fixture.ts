@@ -238,7 +238,7 @@ class BrowserUser {
     });
   }
 
-  /** Closed cards of lists on phones that are too high; the cards of totals are no items. */
+  /** Closed cards of lists on phones that are too high; the cards of totals are no items, and long texts are wanted. */
   #findTallCards(): Promise<readonly string[]> {
     return this.page.evaluate((heightMax) => {
       interface Card {
@@ -249,6 +249,7 @@ class BrowserUser {
       const { document } = globalThis as unknown as { document: { querySelectorAll(s: string): Iterable<Card> } };
       return [...document.querySelectorAll('.acg-card-list-item')]
         .filter((card) => card.querySelector('[aria-expanded="false"]') !== null)
+        .filter((card) => card.querySelector('.acg-card-text') === null)
         .map((card) => ({ height: card.getBoundingClientRect().height, text: card.textContent }))
         .filter(({ height }) => height > heightMax)
         .map(({ height, text }) => `${height} px: ${text}`);

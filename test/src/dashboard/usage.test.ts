@@ -107,7 +107,17 @@ test('explains each rejection and links to its fix', async () => {
   await page.goBack();
   await page.getByRole('heading', { name: 'Rejections', level: 1 }).waitFor();
   await page.goBack();
-  await page.getByRole('row', { name: /^not_assigned/ }).waitFor();
+  await page.getByRole('row', { name: /Not assigned not_assigned/ }).waitFor();
+
+  // On a phone the closed card has the whole advice.
+  await page.setViewportSize({ width: 390, height: 844 });
+  const card = page.getByRole('list', { name: 'Rejections by reason' }).getByRole('listitem').first();
+  const [outer, advice] = await Promise.all([
+    card.boundingBox(),
+    card.locator('.acg-card-text span').last().boundingBox(),
+  ]);
+  expect(advice!.x + advice!.width).toBeLessThanOrEqual(outer!.x + outer!.width);
+  expect(advice!.y + advice!.height).toBeLessThanOrEqual(outer!.y + outer!.height);
 });
 
 test('shows an agent over its budget, and accepts its next call after the budget was raised', async () => {
@@ -122,7 +132,7 @@ test('shows an agent over its budget, and accepts its next call after the budget
   await page.getByText('Spender: calls are rejected until the end of the month.').waitFor();
 
   await visitor.goto(`/refusals?agent=${spender.id}`);
-  await page.getByRole('row', { name: /^budget \d+ The monthly budget is used up/ }).waitFor();
+  await page.getByRole('row', { name: /Budget budget \d+ The monthly budget is used up/ }).waitFor();
   await page.getByRole('link', { name: 'Agent limits' }).click();
   await page.getByText(/Spent this month \(UTC\): \$0\.0\d/).waitFor();
   const usedUp = page.getByText('This budget is used up');

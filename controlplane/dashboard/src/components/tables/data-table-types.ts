@@ -13,6 +13,8 @@ export interface Column<Row> {
   readonly numeric?: boolean;
   /** Shown only on wide screens. */
   readonly wideOnly?: boolean;
+  /** On small screens its whole text is shown, however many lines it takes. */
+  readonly wraps?: boolean;
   /** Shown only where the user chooses it. */
   readonly isOptional?: boolean;
   /** Value of `Sorting.sort` for this column; without it the column cannot be sorted. */

@@ -19,6 +19,7 @@ import { useOpenCallsOfBar } from '../../components/reports/use-open-calls-of-ba
 import { DataTable } from '../../components/tables/data-table.js';
 import { formatCount } from '../../format/format.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
+import { rejectionLabel } from '../../messages/rejection-label.js';
 import { RejectedAgentsTable } from './rejected-agents-table.js';
 
 const DEFAULTS = { ...TIME_RANGE_DEFAULTS, agent: '' };
@@ -51,7 +52,7 @@ export function RejectionsPage() {
       />
       <Group gap="sm" mb="md" align="flex-end" className="acg-filters">
         <AgentSelect
-          aria-label="Agent"
+          label="Agent"
           placeholder="Any agent"
           w={220}
           value={values.agent}
@@ -77,9 +78,12 @@ export function RejectionsPage() {
               header: 'Reason',
               sortValue: ({ reason }) => reason,
               cell: ({ reason }) => (
-                <Text size="sm" ff="monospace" span>
-                  {reason}
-                </Text>
+                <>
+                  {rejectionLabel(reason)}
+                  <Text size="xs" c="dimmed" ff="monospace" span display="block">
+                    {reason}
+                  </Text>
+                </>
               ),
             },
             {
@@ -95,6 +99,7 @@ export function RejectionsPage() {
             },
             {
               header: 'What to do',
+              wraps: true,
               cell: ({ reason }) => (
                 <RejectionAdvice reason={reason} agentId={values.agent === '' ? null : values.agent} />
               ),
@@ -150,12 +155,7 @@ function RejectionChart({ query }: RejectionChartProps) {
   const data = series.data;
   const buckets = useMemo(() => data?.timeseries.map(({ bucket }) => bucket) ?? [], [data]);
   const groups = useMemo(
-    () =>
-      groupsToSeries(
-        data?.groups ?? [],
-        (reason) => reason.replaceAll('_', ' '),
-        ({ rejectedRequests }) => rejectedRequests,
-      ),
+    () => groupsToSeries(data?.groups ?? [], rejectionLabel, ({ rejectedRequests }) => rejectedRequests),
     [data],
   );
   if (data === undefined)
