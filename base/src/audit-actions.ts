@@ -82,6 +82,7 @@ export const AUDIT_ACTIONS = [
   'scim_group.delete',
   'sso.configure',
   'sso.remove',
+  'sso.test',
   'sso.link',
   'sso.reject',
   'sso_domain.create',

@@ -2317,6 +2317,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/sso/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Test the identity provider and the settings without a login
+         * @description Each step says what to do. A login is not tried: steps that only a login can answer have ok null. Role: admin or owner.
+         */
+        post: operations["testSso"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/status": {
         parameters: {
             query?: never;
@@ -7979,6 +7999,20 @@ export interface components {
             redirectUri: string;
             domains: components["schemas"]["SsoDomain"][];
         };
+        SsoTestReply: {
+            /** @description No step failed. */
+            ok: boolean;
+            /** @description Steps that need a failed one are left out. */
+            steps: {
+                name: string;
+                /** @description Null: only a login can tell. */
+                ok: boolean | null;
+                /** @description What was found, without any secret. */
+                message: string;
+                /** @description What to do; null: nothing. */
+                action: string | null;
+            }[];
+        };
         StartDeviceLoginInput: {
             client: string;
             hostname?: string;
@@ -8686,6 +8720,7 @@ export type SilenceInput = components['schemas']['SilenceInput'];
 export type SsoDomain = components['schemas']['SsoDomain'];
 export type SsoInput = components['schemas']['SsoInput'];
 export type SsoSettings = components['schemas']['SsoSettings'];
+export type SsoTestReply = components['schemas']['SsoTestReply'];
 export type StartDeviceLoginInput = components['schemas']['StartDeviceLoginInput'];
 export type StartDeviceLoginReply = components['schemas']['StartDeviceLoginReply'];
 export type StartInput = components['schemas']['StartInput'];
@@ -9231,7 +9266,8 @@ export interface operations {
                 offset?: number;
                 agentId?: string;
                 projectId?: string;
-                status?: "active" | "expired";
+                /** @description Without it, active and expired keys. Only `revoked` lists revoked ones. */
+                status?: "active" | "expired" | "revoked";
                 /** @description Part of the name of the key or its agent, or of keyPrefix. */
                 search?: string;
                 /** @description true: only keys that were never used; false: only keys that were used. */
@@ -13496,6 +13532,33 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    testSso: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Test the identity provider and the settings without a login */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SsoTestReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getStatus: {
         parameters: {
             query?: never;
@@ -14214,6 +14277,8 @@ export interface operations {
                 period?: "24h" | "7d" | "30d" | "90d";
                 start?: string;
                 end?: string;
+                /** @description Only calls with this key, also a revoked one. */
+                keyId?: string;
                 format?: "json" | "csv";
             };
             header?: never;

@@ -67,6 +67,7 @@ import { ssoRoutes } from '../sso/routes.js';
 import { SsoSettingsService } from '../sso/settings-service.js';
 import { SsoCookie } from '../sso/sso-cookie.js';
 import { pruneSsoLogins } from '../sso/store.js';
+import { SsoTestService } from '../sso/test-service.js';
 import { suspensionRoutes } from '../suspension/suspended-item-review-routes.js';
 import { SuspensionService } from '../suspension/unproven-founder-item-suspension.js';
 import { Throttle } from '../throttling/throttle.js';
@@ -162,17 +163,14 @@ export function buildIdentity(
     operatorNames: new OperatorNameResolver(),
   });
   const oidc = new OidcClient(dialer);
-  const ssoSettings = new SsoSettingsService({
-    sql,
-    vault,
-    oidc,
-    publicUrl,
+  const egress = {
     allowCidrs: config.egressAllowCidrs,
-    resolveHost: (orgId) => (host) => tenantNames.resolve(host, orgId),
-    resolveTxt: resolveTxtRecords,
-  });
+    resolveHost: (orgId: string) => (host: string) => tenantNames.resolve(host, orgId),
+  };
+  const ssoSettings = new SsoSettingsService({ sql, vault, oidc, publicUrl, ...egress, resolveTxt: resolveTxtRecords });
   ssoRoutes(app, {
     settings: ssoSettings,
+    tests: new SsoTestService({ sql, vault, dialer, throttle, settings: ssoSettings, publicUrl, ...egress }),
     logins: new SsoLoginService({ sql, vault, oidc, auth, sessions, throttle, publicUrl }),
     sessionCookie: cookie,
     ssoCookie: new SsoCookie(publicUrl),

@@ -12,6 +12,8 @@ const TIMEOUT_MS = 10_000;
 
 /** The provider is away, or its answer is not what OpenID Connect demands. */
 export class ProviderFailure extends Error {}
+/** The discovery document is of another issuer than the one that was asked for. */
+export class IssuerMismatch extends ProviderFailure {}
 
 interface Issuer {
   readonly orgId: string;
@@ -19,7 +21,7 @@ interface Issuer {
 }
 
 type GuardedFetch = (url: string, init: oauth.CustomFetchOptions<string, unknown>) => Promise<Response>;
-type RequestOptions = ReturnType<typeof createRequestOptions>;
+export type RequestOptions = ReturnType<typeof createRequestOptions>;
 
 /** Reads the discovery document, then runs `work` with it. Throws {@link ProviderFailure}. */
 export async function withIssuer<T>(
@@ -38,7 +40,7 @@ export async function withIssuer<T>(
     const response = await oauth.discoveryRequest(url, { ...options, algorithm: 'oidc' });
     return await work(await oauth.processDiscoveryResponse(url, response), options);
   } catch (error) {
-    throw error instanceof ProviderFailure ? error : new ProviderFailure(describeFailure(error));
+    throw toProviderFailure(error);
   } finally {
     void agent.destroy();
   }
@@ -48,25 +50,30 @@ export async function withIssuer<T>(
 export const fetchIssuerKeys = (dialer: Dialer, issuer: Issuer): Promise<unknown> =>
   withIssuer(dialer, issuer, async (server, options) => {
     // The library also accepts a trailing slash, but iss of tokens is compared exactly.
-    if (server.issuer !== issuer.issuer) throw new ProviderFailure('the discovery document names another issuer');
-    const url = requireEndpoint(server.jwks_uri, 'jwks_uri');
-    if (url.protocol !== 'https:' && !options[oauth.allowInsecureRequests])
-      throw new ProviderFailure('jwks_uri must use https');
-    const response = await options[oauth.customFetch](url.href, {
-      method: 'GET',
-      headers: { accept: 'application/json' },
-      body: undefined,
-      redirect: 'manual',
-      signal: options.signal(),
-    });
-    if (response.status !== 200) throw new ProviderFailure(`jwks_uri answers ${response.status} instead of 200`);
-    const text = await response.text();
-    try {
-      return JSON.parse(text) as unknown;
-    } catch {
-      throw new ProviderFailure('jwks_uri does not answer JSON');
-    }
+    if (server.issuer !== issuer.issuer) throw new IssuerMismatch('the discovery document names another issuer');
+    return fetchKeys(server, options);
   });
+
+/** The JWK set that a discovery document names, unchecked. */
+export async function fetchKeys(server: oauth.AuthorizationServer, options: RequestOptions): Promise<unknown> {
+  const url = requireEndpoint(server.jwks_uri, 'jwks_uri');
+  if (url.protocol !== 'https:' && !options[oauth.allowInsecureRequests])
+    throw new ProviderFailure('jwks_uri must use https');
+  const response = await options[oauth.customFetch](url.href, {
+    method: 'GET',
+    headers: { accept: 'application/json' },
+    body: undefined,
+    redirect: 'manual',
+    signal: options.signal(),
+  });
+  if (response.status !== 200) throw new ProviderFailure(`jwks_uri answers ${response.status} instead of 200`);
+  const text = await response.text();
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw new ProviderFailure('jwks_uri does not answer JSON');
+  }
+}
 
 /** Plain http passes only where the issuer has it, which the egress rules allow for the operator's own ranges only. */
 function createRequestOptions(dispatcher: ReturnType<typeof createUndiciAgent>, issuer: string) {
@@ -85,6 +92,15 @@ export function requireEndpoint(text: string | undefined, name: string): URL {
   if (url === null || !/^https?:$/.test(url.protocol))
     throw new ProviderFailure(`${name} of the provider is not a URL`);
   return url;
+}
+
+/** Keeps a {@link ProviderFailure}; describes any other error without the content of the response. */
+export function toProviderFailure(error: unknown): ProviderFailure {
+  if (error instanceof ProviderFailure) return error;
+  const { code, cause } = error as { code?: unknown; cause?: { attribute?: unknown } };
+  if (code === oauth.JSON_ATTRIBUTE_COMPARISON && cause?.attribute === 'issuer')
+    return new IssuerMismatch('the discovery document names another issuer');
+  return new ProviderFailure(describeFailure(error));
 }
 
 /** The code of the library and the provider's own error code, but nothing else of the response. */

@@ -22,8 +22,8 @@ import type { Vault } from '../vault/aes-gcm-vault.js';
 import { decideSsoLogin, type ProviderClaims, SSO_REJECTION_ADVICE, type SsoRejection } from './decide-login.js';
 import { mailDomainOf } from './domain-name.js';
 import { ProviderFailure } from './issuer-requests.js';
-import { createLoginSecrets, type OidcClient, type OidcConnection } from './oidc-client.js';
-import { buildRedirectUri, GROUPS_CLAIM_DEFAULT } from './settings-service.js';
+import { createLoginSecrets, type OidcClient } from './oidc-client.js';
+import { openConnection } from './open-connection.js';
 import * as store from './store.js';
 
 export const LOGIN_LIFETIME_S = 600;
@@ -62,10 +62,12 @@ export class SsoLoginService {
     if (row === null) throw new NotFound('single sign-on for the domain of this e-mail address');
     const secrets = createLoginSecrets();
     const secret = randomBytes(32).toString('base64url');
-    const url = await oidc.buildAuthorizationUrl(this.#open(row), secrets, email).catch((error: unknown) => {
-      if (error instanceof ProviderFailure) throw new InvalidInput(`the identity provider failed: ${error.message}`);
-      throw error;
-    });
+    const url = await oidc
+      .buildAuthorizationUrl(openConnection(this.dependencies, row), secrets, email)
+      .catch((error: unknown) => {
+        if (error instanceof ProviderFailure) throw new InvalidInput(`the identity provider failed: ${error.message}`);
+        throw error;
+      });
     const { nonce, codeVerifier } = secrets;
     const hashes = { stateHash: sha256(secrets.state), browserHash: sha256(secret) };
     await store.insertLogin(sql, { orgId: row.orgId, nonce, codeVerifier, ...hashes, lifetimeS: LOGIN_LIFETIME_S });
@@ -87,7 +89,7 @@ export class SsoLoginService {
       return { kind: 'failure', text: 'This login is unknown, used or older than 10 minutes. Log in again.' };
     let claims: ProviderClaims;
     try {
-      claims = await oidc.exchangeCode(this.#open(row), callback, { state, ...login });
+      claims = await oidc.exchangeCode(openConnection(this.dependencies, row), callback, { state, ...login });
     } catch (error) {
       if (!(error instanceof ProviderFailure)) throw error;
       await this.#recordRejection(orgId, error.message, null, client.ip);
@@ -244,13 +246,5 @@ export class SsoLoginService {
     await sql.begin((tx) =>
       recordAudit(tx, actor, 'sso.reject', { type: 'organization', id: orgId }, { reason: [null, reason] }),
     );
-  }
-
-  #open(row: store.ConnectionRow): OidcConnection {
-    const { vault, publicUrl } = this.dependencies;
-    const { id, orgId, issuer, clientId } = row;
-    const clientSecret = vault.decrypt({ purpose: 'sso', orgId, id }, row);
-    const groupsClaim = (row.groupRoles ?? []).length === 0 ? null : (row.groupsClaim ?? GROUPS_CLAIM_DEFAULT);
-    return { orgId, issuer, clientId, clientSecret, redirectUri: buildRedirectUri(publicUrl, orgId), groupsClaim };
   }
 }

@@ -100,7 +100,7 @@ export class OidcClient {
 }
 
 /** OpenID Connect Discovery 1.0 §3: without a list the provider takes the secret in the Authorization header. */
-const chooseClientAuthentication = (server: oauth.AuthorizationServer, secret: string): oauth.ClientAuth =>
+export const chooseClientAuthentication = (server: oauth.AuthorizationServer, secret: string): oauth.ClientAuth =>
   (server.token_endpoint_auth_methods_supported ?? []).includes('client_secret_post')
     ? oauth.ClientSecretPost(secret)
     : oauth.ClientSecretBasic(secret);

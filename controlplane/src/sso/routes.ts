@@ -13,12 +13,23 @@ import {
   renderSignedInPage,
 } from './callback-page.js';
 import type { SsoLoginService } from './login-service.js';
-import { DomainInput, DomainReply, LinkInput, SsoInput, SsoSettings, StartInput, StartReply } from './schema.js';
+import {
+  DomainInput,
+  DomainReply,
+  LinkInput,
+  SsoInput,
+  SsoSettings,
+  SsoTestReply,
+  StartInput,
+  StartReply,
+} from './schema.js';
 import type { SsoSettingsService } from './settings-service.js';
 import type { SsoCookie } from './sso-cookie.js';
+import type { SsoTestService } from './test-service.js';
 
 interface SsoServices {
   readonly settings: SsoSettingsService;
+  readonly tests: SsoTestService;
   readonly logins: SsoLoginService;
   readonly sessionCookie: SessionCookie;
   readonly ssoCookie: SsoCookie;
@@ -29,11 +40,11 @@ interface SsoServices {
 const DELETED = { deleted: true as const };
 
 export function ssoRoutes(app: App, services: SsoServices): void {
-  settingsRoutes(app, services.settings);
+  settingsRoutes(app, services);
   loginRoutes(app, services);
 }
 
-function settingsRoutes(app: App, settings: SsoSettingsService): void {
+function settingsRoutes(app: App, { settings, tests }: SsoServices): void {
   const owner = { config: { access: 'owner', tokens: false } } as const;
   app.get(
     '/v1/sso',
@@ -73,6 +84,20 @@ function settingsRoutes(app: App, settings: SsoSettingsService): void {
       await settings.remove(actor);
       return DELETED;
     },
+  );
+  app.post(
+    '/v1/sso/test',
+    {
+      config: { access: 'admin', tokens: false },
+      schema: {
+        ...operation('Single sign-on', 'testSso', 'Test the identity provider and the settings without a login'),
+        errorStatuses: [429],
+        description:
+          'Each step says what to do. A login is not tried: steps that only a login can answer have ok null.',
+        response: { 200: SsoTestReply },
+      },
+    },
+    async ({ actor }) => tests.test(actor),
   );
   app.post(
     '/v1/sso/domains',

@@ -75,6 +75,18 @@ export const SsoSettings = Type.Object({
   domains: Type.Array(SsoDomain),
 });
 export type SsoSettings = Static<typeof SsoSettings>;
+const SsoTestStep = Type.Object({
+  name: Type.String(),
+  ok: Type.Unsafe<boolean | null>({ type: ['boolean', 'null'], description: 'Null: only a login can tell.' }),
+  message: Type.String({ description: 'What was found, without any secret.' }),
+  action: Type.Unsafe<string | null>({ type: ['string', 'null'], description: 'What to do; null: nothing.' }),
+});
+export type SsoTestStep = Static<typeof SsoTestStep>;
+export const SsoTestReply = Type.Object({
+  ok: Type.Boolean({ description: 'No step failed.' }),
+  steps: Type.Array(SsoTestStep, { description: 'Steps that need a failed one are left out.' }),
+});
+export type SsoTestReply = Static<typeof SsoTestReply>;
 export const DomainInput = Body({ domain: Type.String({ minLength: 1, maxLength: 253 }) });
 export const DomainReply = Type.Object({ domain: SsoDomain });
 export const StartInput = Body({ email: Email });
@@ -98,6 +110,11 @@ export const EXAMPLES = {
   'SsoDomain.verifiedAt': EXAMPLE_TIMES.used,
   'SsoDomain.checkedAt': EXAMPLE_TIMES.used,
   redirectUri: 'https://gateway.example.com/sso/0193d4a0-0000-7000-8000-000000000001/callback',
+  'SsoTestReply.ok': true,
+  'SsoTestReply.steps': [
+    { name: 'discovery', ok: true, message: 'The discovery document answers.', action: null },
+    { name: 'domains', ok: true, message: 'Verified: example.com.', action: null },
+  ],
   'StartReply.url': 'https://login.example.com/authorize?client_id=agent-credential-gateway',
   'LinkInput.password': 'example password, not in use',
 };

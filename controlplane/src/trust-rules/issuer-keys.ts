@@ -8,7 +8,7 @@ import { FairSemaphore } from '@acg/base/fairness/fair-semaphore';
 import type { Sql } from '../db/postgres-client.js';
 import { createQueueFullError } from '../domain/errors.js';
 import { fetchIssuerKeys, ProviderFailure } from '../sso/issuer-requests.js';
-import { type JwkSet, parseServedKeys } from './jwk-set.js';
+import { type JwkSet, parseServedKeys } from '../sso/jwk-set.js';
 import * as store from './store.js';
 
 /** Keys that an issuer has withdrawn are accepted this long. */

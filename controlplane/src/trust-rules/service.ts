@@ -12,10 +12,10 @@ import type { ListResult, Page } from '../http/limit-offset-pagination.js';
 import { runWithoutRequestSlot } from '../http/org-request-slots.js';
 import type { Actor } from '../http/route-access.js';
 import { ProviderFailure } from '../sso/issuer-requests.js';
+import { type JwkSet, parseUploadedKeys } from '../sso/jwk-set.js';
 import { publishInvalidations } from '../watch/publish-invalidations.js';
 import { type ClaimCondition, findConditionProblem } from './claim-conditions.js';
 import type { IssuerKeys } from './issuer-keys.js';
-import { type JwkSet, parseUploadedKeys } from './jwk-set.js';
 import type { TrustRule, TrustRuleInput, TrustRulePatch } from './schema.js';
 import * as store from './store.js';
 

@@ -1,8 +1,8 @@
 import type { Sql, Tx } from '../db/postgres-client.js';
 import { Conflict } from '../domain/errors.js';
 import type { ListResult, Page } from '../http/limit-offset-pagination.js';
+import type { JwkSet } from '../sso/jwk-set.js';
 import type { ClaimCondition } from './claim-conditions.js';
-import type { JwkSet } from './jwk-set.js';
 
 export interface TrustRuleRow {
   readonly id: string;

@@ -7,10 +7,10 @@ import { UUID_PATTERN_ANY_CASE } from '@acg/base/uuid-patterns';
 import { createGatewayToken, hashGatewayToken, prefixOfGatewayToken } from '../api-keys/create-gateway-token.js';
 import { recordAudit } from '../audit/audit-trail.js';
 import type { Sql } from '../db/postgres-client.js';
+import type { JwkSet } from '../sso/jwk-set.js';
 import type { Throttle } from '../throttling/throttle.js';
 import { publishInvalidations } from '../watch/publish-invalidations.js';
 import type { IssuerKeys } from './issuer-keys.js';
-import type { JwkSet } from './jwk-set.js';
 import type { TokenInput, TokenReply } from './schema.js';
 import * as store from './store.js';
 import {

@@ -4,8 +4,8 @@
  */
 import { createLocalJWKSet, errors, type JWTPayload, jwtVerify } from 'jose';
 import { hasUnstorableText } from '../http/json-body.js';
+import { ALGORITHMS, type JwkSet } from '../sso/jwk-set.js';
 import { type ClaimCondition, findUnmetClaim } from './claim-conditions.js';
-import { ALGORITHMS, type JwkSet } from './jwk-set.js';
 
 /** Clocks of issuers may differ by this much. */
 export const CLOCK_TOLERANCE_S = 60;

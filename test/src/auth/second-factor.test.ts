@@ -72,10 +72,27 @@ test('set up: a password, then the first code; recovery codes, a mail, audit ent
   expect((await account.call('POST', '/v1/second-factor/confirm', { code: '123456' })).status).toBe(409);
 });
 
+/** Statements on second factors that wait for a lock. */
+const lockWaits = async (): Promise<number> =>
+  (
+    await sql()`
+      select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+         and query like '%second_factors%'`
+  ).length;
+
+/** Runs `work` while no request can change the row of the account. */
+const whileLocked = ({ userId }: Account, work: (tx: ReturnType<typeof sql>) => Promise<unknown>) =>
+  sql().begin(async (tx) => {
+    await tx`select 1 from second_factors where user_id = ${userId} for update`;
+    await work(tx as never);
+  });
+
 test('a secret whose first code is missing asks for no code and confirms no session', async () => {
   const account = await signUp();
   expect((await account.call('POST', '/v1/second-factor', { password: PASSWORD })).status).toBe(201);
   expect((await login(account.email)).status).toBe(200);
+  const invite = { email: 'owner-of-pending@example.com', role: 'owner' };
+  expect((await account.call('POST', '/v1/members', invite)).status).toBe(201);
   expect(await sql()`select 1 from sessions where user_id = ${account.userId} and factor_at is not null`).toEqual([]);
   expect((await account.call('POST', '/v1/second-factor/verify', { code: '123456' })).status).toBe(403);
 });
@@ -96,6 +113,44 @@ test('a secret that waits for its first code protects nothing, and a wrong first
   for (const code of ['000000', 'ABCD-EFGH-IJKL-MNOP'])
     expect((await account.call('POST', '/v1/second-factor/confirm', { code })).status).toBe(403);
   expect((await account.call('GET', '/v1/second-factor')).body.enabledAt).toBeNull();
+});
+
+test('the first code enables the own second factor only', async () => {
+  const [account, other] = [await signUp(), await signUp()];
+  await other.call('POST', '/v1/second-factor', { password: PASSWORD });
+  await enable(account);
+  expect((await other.call('GET', '/v1/second-factor')).body).toEqual({ enabledAt: null, recoveryCodesLeft: 0 });
+});
+
+test('attack: the first code of a secret that is replaced at the same moment enables nothing', async () => {
+  const account = await signUp();
+  const { secret } = (await account.call('POST', '/v1/second-factor', { password: PASSWORD })).body;
+  let confirmation: ReturnType<Account['call']>;
+  await whileLocked(account, async (tx) => {
+    confirmation = account.call('POST', '/v1/second-factor/confirm', { code: showTotpCode(secret, 0) });
+    await waitUntil('the confirmation waits for the row', async () => (await lockWaits()) === 1);
+    await tx`update second_factors set nonce = 'another' where user_id = ${account.userId}`;
+  });
+  expect((await confirmation!).status).toBe(403);
+  expect((await account.call('GET', '/v1/second-factor')).body.enabledAt).toBeNull();
+});
+
+test('two confirmations at the same moment: one set of recovery codes, which works', async () => {
+  const account = await signUp();
+  const { secret } = (await account.call('POST', '/v1/second-factor', { password: PASSWORD })).body;
+  const confirm = (steps: number) =>
+    account.call('POST', '/v1/second-factor/confirm', { code: showTotpCode(secret, steps) });
+  const pending: ReturnType<typeof confirm>[] = [];
+  await whileLocked(account, async () => {
+    for (const step of [0, 1]) {
+      pending.push(confirm(step));
+      await waitUntil('the confirmation waits for the row', async () => (await lockWaits()) === step + 1);
+    }
+  });
+  const answers = await Promise.all(pending);
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+  const { recoveryCodes } = answers.find(({ status }) => status === 200)!.body;
+  expect((await login(account.email, recoveryCodes[0])).status).toBe(200);
 });
 
 test('login: password and code; without a code 401 with secondFactor, and only after the right password', async () => {
@@ -205,17 +260,24 @@ test('attack: a recovery code works once, in parallel, too, and another account 
   expect((await account.call('GET', '/v1/second-factor')).body.recoveryCodesLeft).toBe(9);
   const mail = await plane().waitForMail(account.email, 'recovery code');
   expect(mail.text).toContain('9');
-  expect(await auditActions(account)).toContain('second_factor.use_recovery_code');
+  const uses = await sql()`
+    select changes from audit_entries where org_id = ${account.orgId} and action = 'second_factor.use_recovery_code'`;
+  expect(uses).toEqual([{ changes: { recoveryCodesLeft: [10, 9] } }]);
 });
 
 test('new recovery codes replace the old ones', async () => {
   const account = await signUp();
+  const other = await signUp();
   const { code, recoveryCodes } = await enable(account);
+  const { recoveryCodes: others } = await enable(other);
   expect((await account.call('POST', '/v1/second-factor/recovery-codes', { code: '000000' })).status).toBe(403);
   const renewed = await account.call('POST', '/v1/second-factor/recovery-codes', { code: code() });
   expect(renewed.status).toBe(200);
   expect((await login(account.email, recoveryCodes[1])).status).toBe(401);
   expect((await login(account.email, renewed.body.recoveryCodes[1])).status).toBe(200);
+  expect((await login(other.email, others[0])).status).toBe(200);
+  await plane().waitForMail(account.email, 'second factor of your account was changed');
+  expect(await auditActions(account)).toContain('second_factor.renew_recovery_codes');
 });
 
 test('a password reset does not get around the second factor', async () => {
@@ -274,7 +336,8 @@ test('what cannot be undone needs a code of the last 10 minutes in this session:
   await sql()`update sessions set factor_at = now() - interval '9 minutes' where user_id = ${account.userId}`;
   const invite = { email: 'nine-minutes@example.com', role: 'owner' };
   expect((await account.call('POST', '/v1/members', invite)).status).toBe(201);
-  await forgetConfirmation(account);
+  // 10 minutes and a moment later it is not.
+  await sql()`update sessions set factor_at = now() - interval '601 seconds' where user_id = ${account.userId}`;
   for (const [method, path, body] of guarded) {
     const answer = await account.call(method, path, body);
     expect({ method, path, ...answer }).toMatchObject({ status: 403, body: { secondFactor: true } });
@@ -288,7 +351,12 @@ test('what cannot be undone needs a code of the last 10 minutes in this session:
   // The code of another session does not confirm this one.
   expect((await login(account.email, code())).status).toBe(200);
   expect((await account.call('DELETE', `/v1/members/${second.userId}`)).status).toBe(403);
+  await forgetConfirmation(account);
   expect((await account.call('POST', '/v1/second-factor/verify', { code: code(1) })).body).toEqual({ ok: true });
+  // The other session of the account stays unconfirmed.
+  const confirmed = await sql()`
+    select 1 from sessions where user_id = ${account.userId} and factor_at > now() - interval '5 minutes'`;
+  expect(confirmed).toHaveLength(1);
   expect((await account.call('PATCH', org, { requireSecondFactor: true })).body.org.requireSecondFactor).toBe(true);
   expect((await account.call('DELETE', `/v1/members/${second.userId}`)).status).toBe(200);
   expect((await account.call('DELETE', org, { password: PASSWORD })).status).toBe(200);

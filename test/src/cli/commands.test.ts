@@ -256,6 +256,15 @@ test('every command, in an order in which each finds what it needs', async () =>
   walked.add('sso verify-domain');
   demandBody(unverified, 'POST /v1/sso/domains/{id}/verify');
   expect(unverified).toMatchObject({ code: 1, stderr: expect.stringContaining('no such TXT record') });
+  const untested = await acg.run(['sso', 'test', '--json']);
+  walked.add('sso test');
+  demandBody(untested, 'POST /v1/sso/test');
+  expect(untested).toMatchObject({ code: 1, stderr: expect.stringContaining('failed: domains') });
+  const steps = await acg.run(['sso', 'test']);
+  expect(steps.code).toBe(1);
+  expect(steps.stdout).toMatch(/^✓ keys: .*RS256/m);
+  expect(steps.stdout).toMatch(/^✗ domains: .*company\.invalid.*\n {2}→ Create the TXT record/m);
+  expect(steps.stdout).toMatch(/^– redirect URI: http/m);
   await walk('DELETE /v1/sso/domains/{id}', ['sso', 'remove-domain', added.json.domain.id, '--yes']);
   await walk('DELETE /v1/sso', ['sso', 'remove', '--yes']);
   await walk('PATCH /v1/orgs/{id}', ['org', 'set', '--require-second-factor', 'no']);
@@ -296,6 +305,8 @@ test('every command, in an order in which each finds what it needs', async () =>
   await walk('GET /v1/usage/agents/compare', ['usage', 'compare', 'support-bot', 'second-bot']);
   await walk('GET /v1/usage/refusals', ['usage', 'refusals']);
   await walk('GET /v1/usage/export', ['usage', 'export', ...A]);
+  const ofKey = await walk('GET /v1/usage/export', ['usage', '--key', logs.json.logs[0].keyId, 'export']);
+  expect(ofKey.json.map(({ keyId }: { keyId: string }) => keyId)).toContain(logs.json.logs[0].keyId);
   await walk('GET /v1/usage/agents', ['top', '--once']);
   await walk('GET /v1/archive', ['archive', 'ls']);
   await own(['budgets', 'set', '5', ...A, '--window', 'day', '--mode', 'audit'], {

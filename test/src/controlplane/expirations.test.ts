@@ -416,6 +416,11 @@ const THROTTLE_WINDOWS: Readonly<Record<string, Window>> = {
       await provider.stop();
     },
   },
+  'sso-test': {
+    counted: 'sso-test:*',
+    seconds: 3_600,
+    count: async () => (await plane().createMember('owner')).call('POST', '/v1/sso/test'),
+  },
   'trust-rule': { counted: 'trust-rule:*', seconds: 60, count: () => exchangeOnce() },
   'webhook-test': {
     counted: 'webhook-test:*',

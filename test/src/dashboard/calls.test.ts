@@ -64,6 +64,11 @@ test('shows new calls live, stops on pause, and opens the details of a call', as
   expect((await send('/v1/broken')).status).toBe(500);
   await page.getByRole('row', { name: /\/v1\/broken.*500/ }).waitFor();
   await visitor.checkPage('calls');
+  await page.setViewportSize({ width: 390, height: 844 });
+  expect(await page.getByLabel('Search', { exact: true }).isVisible()).toBe(false);
+  await page.getByRole('button', { name: 'Filters' }).click();
+  await page.getByLabel('Search', { exact: true }).waitFor();
+  await page.setViewportSize({ width: 1280, height: 900 });
 
   await page.getByRole('button', { name: 'Pause' }).click();
   await page.getByText('Paused').waitFor();
@@ -111,7 +116,7 @@ test('keeps filters in the URL and undoes them with the back button', async () =
 });
 
 test('shows every filter as a chip that removes it, keeps times as instants, and exports the list', async () => {
-  const { visitor, send, agentId } = await scene();
+  const { visitor, send, call, agentId } = await scene();
   const { page } = visitor;
   await send('/v1/chat/completions');
   await send('/v1/broken');
@@ -143,9 +148,25 @@ test('shows every filter as a chip that removes it, keeps times as instants, and
   const lines = readFileSync((await file.path())!, 'utf8')
     .trim()
     .split('\r\n');
+  expect(file.suggestedFilename()).toMatch(/^calls-agent-support-bot-from-.*\.csv$/);
   expect(lines).toHaveLength(3);
   expect(lines[0]).toMatch(/^state,createdAt,agent,agentId,project,gatewayToken,/);
   expect(lines[1]).toContain('Support bot');
+
+  // A list without an end: the export stops, and says so.
+  const { body: endless } = await call('GET', `/v1/usage/calls?agentId=${agentId}&limit=1`);
+  expect(endless.nextCursor).not.toBeNull();
+  await page.route('**/v1/usage/calls?*', (route) => route.fulfill({ json: endless }));
+  const [cut] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Export list as CSV' }).click(),
+  ]);
+  await page.getByText('The file has the newest 200 calls').waitFor();
+  expect(
+    readFileSync((await cut.path())!, 'utf8')
+      .trim()
+      .split('\r\n'),
+  ).toHaveLength(201);
 });
 
 test('reports an incomplete search and continues it on request', async () => {

@@ -1,4 +1,5 @@
 /** The Calls page with 7,000 calls: it renders a bounded number of rows, and every call can be found. */
+import { readFileSync } from 'node:fs';
 import { openPool } from '@acg/controlplane/db/postgres-client';
 import { expect, test } from 'vitest';
 import { createIngest, usageRecord } from '../ledger/usage-fixture.js';
@@ -62,15 +63,21 @@ test('shows the newest of 7,000 calls, pages to the oldest, and filters the rest
   const lastDay = new Date(Date.now() - DAY_MS + APART_MS).toISOString();
   const rows = page.getByRole('table', { name: 'Calls' }).getByRole('row');
   await visitor.gotoAndCheck('/calls', 'calls-many');
-  await page.getByText('Earlier calls are not shown').waitFor();
   expect(await rows.count()).toBe(LIVE_ROWS + 1);
   await page.mouse.wheel(0, 4_000);
   await page.getByText('Live, paused while you read').waitFor();
   await page.mouse.wheel(0, -10_000);
   await page.getByText('Live', { exact: true }).first().waitFor();
 
-  await page.getByRole('button', { name: 'Pause' }).click();
+  // The last 24 hours, also while the list is live.
+  await page.getByRole('region', { name: 'Calls over time', exact: true }).getByRole('img').waitFor();
   const pages = page.getByRole('navigation', { name: 'Calls: pages' });
+  await pages.getByRole('button', { name: 'Older' }).click();
+  await page.getByText('Paused', { exact: true }).waitFor();
+  await expect.poll(() => rows.count()).toBe(PAGE_ROWS + 1);
+  const older = await rows.nth(1).innerText();
+  await pages.getByRole('button', { name: 'Newest' }).click();
+  await expect.poll(() => rows.nth(1).innerText()).not.toBe(older);
   await expect.poll(() => rows.count()).toBe(PAGE_ROWS + 1);
   const newest = await rows.nth(1).innerText();
   await pages.getByRole('button', { name: 'Older' }).click();
@@ -98,6 +105,17 @@ test('shows the newest of 7,000 calls, pages to the oldest, and filters the rest
   // 140 calls failed; the third page is the last.
   await expect.poll(() => rows.count()).toBe(CALLS / FAILS_EVERY - 2 * PAGE_ROWS + 1);
   expect(await pages.getByRole('button', { name: 'Older' }).isDisabled()).toBe(true);
+  // The export has every page, not only the open one.
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Export list as CSV' }).click(),
+  ]);
+  expect(file.suggestedFilename()).toBe('calls-status-5xx.csv');
+  expect(
+    readFileSync((await file.path())!, 'utf8')
+      .trim()
+      .split('\r\n'),
+  ).toHaveLength(CALLS / FAILS_EVERY + 1);
   await page.getByLabel('Status', { exact: true }).selectOption('');
   await page.getByLabel('Search', { exact: true }).fill('the/very/first');
   await expect.poll(() => rows.count()).toBe(2);

@@ -34,6 +34,12 @@ test('an owner sets up a provider; new people and an owner of an account log in 
   await page.getByRole('button', { name: 'Add domain' }).click();
   await page.getByText(`_acg-challenge.${domain}. TXT`).waitFor();
   await visitor.gotoAndCheck('/settings?tab=sso', 'single-sign-on');
+  await page.getByRole('button', { name: 'Test settings' }).click();
+  const steps = page.getByRole('list', { name: 'Steps of the test' }).getByRole('listitem');
+  await steps.filter({ hasText: /^domains: failed.*Create the TXT record/ }).waitFor();
+  await steps.filter({ hasText: /^keys: passed/ }).waitFor();
+  await steps.filter({ hasText: /^redirect URI: not tested/ }).waitFor();
+  await visitor.checkPage('single-sign-on-test');
 
   // The control plane is another process, whose name servers the test does not answer.
   const sql = openPool(dashboard().stack.database.url, { connectionsMax: 1, applicationName: 'test' });

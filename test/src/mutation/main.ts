@@ -18,8 +18,6 @@ import { WorkingCopy } from './working-copy.js';
 
 /** Of a test without a mutant; includes the start of vitest on a busy machine. */
 const BASELINE_TIMEOUT_MS = 900_000;
-/** Test files for each source, the closest ones. */
-const TESTS_MAX = 10;
 const SLOWDOWN_MAX = 4;
 const TIMEOUT_MIN_MS = 60_000;
 
@@ -31,6 +29,7 @@ const { values } = parseArgs({
     sample: { type: 'string', default: 'Infinity' },
     seed: { type: 'string', default: '1' },
     tests: { type: 'string', multiple: true, default: [] },
+    'tests-max': { type: 'string', default: '10' },
     jobs: { type: 'string', default: '1' },
     resume: { type: 'string', default: '' },
     goal: { type: 'string', default: '0' },
@@ -60,6 +59,8 @@ const isSelected = (file: string): boolean =>
   (values.files ?? ['']).some((path) => file.startsWith(path)) &&
   changedLines?.has(file) !== false;
 const operators = new RegExp(values.operators, 'i');
+/** Test files for each source, the closest ones. */
+const testsMax = Number(values['tests-max']);
 const selected = [...texts]
   .filter(([file]) => isSelected(file))
   .flatMap(([file, text]) => listMutants(file, text))
@@ -91,7 +92,8 @@ async function judge(copy: WorkingCopy, mutant: Mutant): Promise<Result> {
   const { file } = mutant;
   const source = texts.get(file)!;
   const tests: string[] = [];
-  for (const test of new Set([...values.tests, ...rankTests(reach, file, TESTS_MAX)])) {
+  const candidates = new Set([...values.tests, ...rankTests(reach, file, testsMax)]);
+  for (const test of [...candidates].slice(0, Math.max(testsMax, values.tests.length))) {
     tests.push(test);
     if (!timeouts.has(test)) timeouts.set(test, measureTimeout(copy, test));
     const timeoutMs = await timeouts.get(test)!;

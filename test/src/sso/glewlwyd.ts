@@ -110,7 +110,9 @@ export class Glewlwyd {
     execFileSync('sqlite3', [database], { input: readFileSync(SCHEMA) });
     // The package has its settings of the pages elsewhere.
     const pages = join(this.#directory, 'pages');
-    cpSync(join(PAGES, 'webapp'), pages, { recursive: true, filter: (path) => !path.endsWith('/config.json') });
+    // Its scripts and styles are links to other packages, which the server does not follow.
+    const filter = (path: string) => !path.endsWith('/config.json');
+    cpSync(join(PAGES, 'webapp'), pages, { recursive: true, dereference: true, filter });
     cpSync(join(PAGES, 'templates', 'config.json'), join(pages, 'config.json'));
     const modules = { user: 'user', client: 'client', user_auth_scheme: 'scheme', plugin: 'plugin' };
     const types = Object.entries(MIME_TYPES).map(([end, type]) => `{ extension = ".${end}"; mime_type = "${type}" }`);

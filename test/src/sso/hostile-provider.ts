@@ -23,6 +23,10 @@ export class HostileProvider {
   /** Answers a token request instead of the provider; null: it answers {@link idToken}. */
   answerToken: Handle | null = null;
   idToken = '';
+  /** Changes the discovery document; undefined removes a member. */
+  document: Json = {};
+  /** Answers the key set instead of the provider. */
+  answerKeys: Handle | null = null;
 
   private constructor() {
     this.#server = createServer((request, response) => void this.#answer(request, response));
@@ -79,9 +83,11 @@ export class HostileProvider {
         jwks_uri: `${issuer}/jwks`,
         id_token_signing_alg_values_supported: ['RS256', 'HS256', 'none'],
         token_endpoint_auth_methods_supported: ['client_secret_post'],
+        ...this.document,
       });
     } else if (request.url === '/jwks') {
-      json({ keys: [{ ...this.#keys.publicKey.export({ format: 'jwk' }), kid: 'k1', use: 'sig', alg: 'RS256' }] });
+      if (this.answerKeys !== null) this.answerKeys(request, response);
+      else json({ keys: [{ ...this.#keys.publicKey.export({ format: 'jwk' }), kid: 'k1', use: 'sig', alg: 'RS256' }] });
     } else if (request.url === '/token') {
       let body = '';
       for await (const chunk of request) body += String(chunk);

@@ -146,6 +146,15 @@ test('required: other sessions are 403, a new password does not help; the break-
   const foreign = await plane().createMember('owner');
   await setSecondFactor(foreign.userId);
   expect((await configure(owner, provider.issuer, { breakGlassUserId: foreign.userId })).status).toBe(409);
+  // Another owner without a second factor, one whose factor waits for its first code, and an admin with one.
+  expect((await configure(owner, provider.issuer, { breakGlassUserId: other.userId })).status).toBe(409);
+  await sql()`
+    insert into second_factors (user_id, key_id, nonce, ciphertext) values (${other.userId}, 'test', 'n', 'c')`;
+  expect((await configure(owner, provider.issuer, { breakGlassUserId: other.userId })).status).toBe(409);
+  await sql()`delete from second_factors where user_id = ${other.userId}`;
+  const admin = await plane().createMember('admin', orgId);
+  await setSecondFactor(admin.userId);
+  expect((await configure(owner, provider.issuer, { breakGlassUserId: admin.userId })).status).toBe(409);
   const token = await other.call('POST', '/v1/management-tokens', { name: 'CI', role: 'viewer' });
   const required = await configure(owner, provider.issuer, { breakGlassUserId: owner.userId });
   expect(required).toMatchObject({ status: 200, body: { connection: { breakGlassUserId: owner.userId } } });
@@ -253,4 +262,18 @@ test('an invitation to the address of an account is accepted by its own login on
   expect(await roleOf(org.orgId, email)).toBeUndefined();
   expect((await callLink(plane(), waiting.cookies.acg_sso, { password: PASSWORD })).status).toBe(200);
   expect(await roleOf(org.orgId, email)).toBe('member');
+});
+
+test('the directory admits a person who has an account elsewhere, and one who was created again beside a deactivated entry', async () => {
+  const org = await createOrganization({ defaultRole: null });
+  const directory = await connectDirectory(plane(), org.owner);
+  const { email } = org;
+  await plane().call('POST', '/v1/auth/signup', { body: { email, password: PASSWORD, name: 'Ada', orgName: 'Own' } });
+  await directory.call('POST', '/Users', { userName: 'left', emails: [{ value: email }], active: false });
+  expect(await logIn(org, 'ada')).toMatchObject({ status: 403, text: expect.stringContaining('deactivated you') });
+  await directory.call('POST', '/Users', { userName: 'back', emails: [{ value: email }], active: true });
+  const waiting = await logIn(org, 'ada');
+  expect(waiting.text).toContain('Connect your account');
+  expect((await callLink(plane(), waiting.cookies.acg_sso, { password: PASSWORD })).status).toBe(200);
+  expect(await roleOf(org.orgId, email)).toBe('viewer');
 });

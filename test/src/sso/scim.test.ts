@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { type Member, useControlPlane } from '../fixtures/control-plane.js';
+import { waitUntil } from '../fixtures/wait-until.js';
 import { callScim, connectDirectory, type Directory, ENTRA_DISABLE, OKTA_DEACTIVATE, patchOf } from './scim-client.js';
 
 const plane = useControlPlane();
@@ -22,6 +23,27 @@ async function createOrganization() {
   const owner = await plane().createMember('owner');
   return { owner, orgId: owner.orgId, directory: await connectDirectory(plane(), owner) };
 }
+
+const restore = patchOf({ op: 'replace', path: 'active', value: true });
+
+const entriesOf = async (targetId: string, action: string): Promise<readonly unknown[]> => {
+  const rows = await sql()<{ changes: unknown }[]>`
+    select changes from audit_entries where target_id = ${targetId} and action = ${action} order by at, id`;
+  return rows.map(({ changes }) => changes);
+};
+
+const createUser = async (directory: Directory, userName: string): Promise<string> =>
+  (await directory.call('POST', '/Users', { userName })).body.id;
+const createGroup = async (directory: Directory, displayName: string, users: readonly string[]): Promise<string> => {
+  const members = users.map((value) => ({ value }));
+  return (await directory.call('POST', '/Groups', { displayName, externalId: `of ${displayName}`, members })).body.id;
+};
+const membersOf = async (directory: Directory, groupId: string): Promise<readonly string[]> =>
+  (await directory.call('GET', `/Groups/${groupId}`)).body.members.map(({ value }: { value: string }) => value);
+
+/** Statements of this database that wait for a lock. */
+const lockWaits = async (): Promise<number> =>
+  (await sql()`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`).length;
 
 /** Creates the directory's user of that member. */
 async function provision(directory: Directory, member: Member): Promise<string> {
@@ -77,13 +99,72 @@ test.each([
 );
 
 test('the account keeps its other organizations', async () => {
-  const { orgId, directory } = await createOrganization();
+  const { owner, orgId, directory } = await createOrganization();
   const elsewhere = await plane().createMember('owner');
   await sql()`insert into memberships (org_id, user_id, role) values (${orgId}, ${elsewhere.userId}, 'viewer')`;
+  // The other organization has a directory of its own, which knows the person, too.
+  await provision(await connectDirectory(plane(), elsewhere), elsewhere);
   const id = await provision(directory, elsewhere);
   await directory.call('PATCH', `/Users/${id}`, ENTRA_DISABLE);
   expect(await roleOf({ ...elsewhere, orgId })).toBeNull();
+  expect(await roleOf(elsewhere)).toBe('owner');
   expect((await elsewhere.call('GET', '/v1/me')).status).toBe(200);
+  expect((await owner.call('GET', '/v1/scim')).body).toMatchObject({ users: 1, activeUsers: 0, members: 0 });
+});
+
+test('a deactivation and a restoration change one person, and what an administrator decides in between stays', async () => {
+  const { owner, orgId, directory } = await createOrganization();
+  const [ada, eve, bob] = [
+    await plane().createMember('admin', orgId),
+    await plane().createMember('viewer', orgId),
+    await plane().createMember('member', orgId),
+  ];
+  const ids = [await provision(directory, ada), await provision(directory, eve), await provision(directory, bob)];
+  // Removed by an administrator: the deactivation of others gives nothing back.
+  expect((await owner.call('DELETE', `/v1/members/${bob.userId}`)).status).toBe(200);
+  for (const id of ids.slice(0, 2)) await directory.call('PATCH', `/Users/${id}`, ENTRA_DISABLE);
+  await directory.call('PATCH', `/Users/${ids[2]}`, restore);
+  expect([await roleOf(ada), await roleOf(eve), await roleOf(bob)]).toEqual([null, null, null]);
+  await directory.call('PATCH', `/Users/${ids[0]}`, restore);
+  expect([await roleOf(ada), await roleOf(eve)]).toEqual(['admin', null]);
+  await directory.call('PATCH', `/Users/${ids[1]}`, restore);
+  expect([await roleOf(ada), await roleOf(eve)]).toEqual(['admin', 'viewer']);
+  // The role came back once.
+  expect((await owner.call('DELETE', `/v1/members/${eve.userId}`)).status).toBe(200);
+  await directory.call('PATCH', `/Users/${ids[1]}`, restore);
+  expect(await roleOf(eve)).toBeNull();
+  // A person who joined again in between keeps the new role; one without an account stays away.
+  await directory.call('PATCH', `/Users/${ids[0]}`, ENTRA_DISABLE);
+  await sql()`insert into memberships (org_id, user_id, role) values (${orgId}, ${ada.userId}, 'viewer')`;
+  expect((await directory.call('PATCH', `/Users/${ids[0]}`, restore)).status).toBe(200);
+  expect(await roleOf(ada)).toBe('viewer');
+  await directory.call('PATCH', `/Users/${ids[0]}`, ENTRA_DISABLE);
+  await sql()`update scim_users set user_id = null where id = ${ids[0]!}`;
+  expect((await directory.call('PATCH', `/Users/${ids[0]}`, restore)).status).toBe(200);
+  expect(await roleOf(ada)).toBeNull();
+});
+
+test('people who joined after the directory created them are told apart', async () => {
+  const { orgId, directory } = await createOrganization();
+  const [ada, eve] = [await plane().createMember('owner'), await plane().createMember('owner')];
+  const [adasId, evesId] = [await provision(directory, ada), await provision(directory, eve)];
+  for (const { userId } of [ada, eve])
+    await sql()`insert into memberships (org_id, user_id, role) values (${orgId}, ${userId}, 'member')`;
+  await directory.call('PATCH', `/Users/${evesId}`, ENTRA_DISABLE);
+  expect([await roleOf({ ...ada, orgId }), await roleOf({ ...eve, orgId })]).toEqual(['member', null]);
+  expect((await directory.call('DELETE', `/Users/${adasId}`)).status).toBe(204);
+  expect(await roleOf({ ...ada, orgId })).toBeNull();
+});
+
+test('two directory users with one address: the member belongs to the first one', async () => {
+  const { orgId, directory } = await createOrganization();
+  const member = await plane().createMember('member', orgId);
+  await provision(directory, member);
+  const emails = [{ value: await emailOf(member) }];
+  const second = await directory.call('POST', '/Users', { userName: 'second', emails, active: true });
+  expect(second.status).toBe(201);
+  await directory.call('PATCH', `/Users/${second.body.id}`, ENTRA_DISABLE);
+  expect(await roleOf(member)).toBe('member');
 });
 
 test('a deletion ends the membership; the same person can be created again', async () => {
@@ -94,7 +175,7 @@ test('a deletion ends the membership; the same person can be created again', asy
   const elsewhere = await createOrganization();
   const stranger = await elsewhere.directory.call('POST', '/Users', { userName: 'stranger' });
   expect((await directory.call('DELETE', `/Users/${id}`)).status).toBe(204);
-  expect((await directory.call('GET', `/Users/${colleague.body.id}`)).status).toBe(200);
+  expect((await directory.call('GET', `/Users/${colleague.body.id}`)).body.id).toBe(colleague.body.id);
   expect((await elsewhere.directory.call('GET', `/Users/${stranger.body.id}`)).status).toBe(200);
   expect(await roleOf(member)).toBeNull();
   expect((await directory.call('DELETE', `/Users/${id}`)).status).toBe(404);
@@ -182,7 +263,12 @@ test('the token of another organization, a deleted one, one of a deleted organiz
     expect((await callScim(plane().url, token, 'GET', '/Users')).status).toBe(401);
   // A SCIM token is no token of the management API.
   expect((await plane().call('GET', '/v1/agents', { token: own.directory.token })).status).toBe(401);
-  await own.owner.call('DELETE', `/v1/scim/tokens/${own.directory.tokenId}`);
+  expect((await foreign.owner.call('DELETE', `/v1/scim/tokens/${own.directory.tokenId}`)).status).toBe(404);
+  const spare = await connectDirectory(plane(), own.owner);
+  expect((await own.owner.call('DELETE', `/v1/scim/tokens/${own.directory.tokenId}`)).body).toEqual({ deleted: true });
+  expect((await own.owner.call('DELETE', `/v1/scim/tokens/${own.directory.tokenId}`)).status).toBe(404);
+  expect(await entriesOf(own.directory.tokenId, 'scim_token.delete')).toEqual([{ name: ['Directory', null] }]);
+  expect((await spare.call('GET', '/Users')).status).toBe(200);
   expect(await own.directory.call('GET', '/Users')).toMatchObject({ status: 401, body: { status: '401' } });
   await sql()`update organizations set purge_at = now() + interval '7 days' where id = ${foreign.orgId}`;
   expect((await foreign.directory.call('GET', '/Users')).status).toBe(401);
@@ -225,6 +311,79 @@ test('tokens: owners create at most five, no list has a secret, and each is hash
   expect(await actions(orgId, 'scim_')).toEqual(
     expect.arrayContaining(['scim_token.create', 'scim_user.create', 'scim_group.create']),
   );
+});
+
+test('a token needs a confirmed owner, and an organization that stays', async () => {
+  const { owner, orgId } = await createOrganization();
+  await sql()`
+    insert into second_factors (user_id, key_id, nonce, ciphertext, confirmed_at)
+    values (${owner.userId}, 'test', 'n', 'c', now())`;
+  const create = () => owner.call('POST', '/v1/scim/tokens', { name: 'next' });
+  expect(await create()).toMatchObject({ status: 403, body: { secondFactor: true } });
+  await sql()`delete from second_factors where user_id = ${owner.userId}`;
+  // The deletion of the organization begins while the request waits for it.
+  let creation: ReturnType<typeof create>;
+  await sql().begin(async (tx) => {
+    await tx`update organizations set purge_at = now() + interval '7 days' where id = ${orgId}`;
+    creation = create();
+    await waitUntil('the creation waits for the organization', async () => (await lockWaits()) >= 1);
+  });
+  expect(await creation!).toMatchObject({ status: 409, body: { error: expect.stringContaining('being deleted') } });
+  expect(await sql()`select 1 from scim_tokens where org_id = ${orgId} and name = 'next'`).toEqual([]);
+});
+
+test('two owners who create the fifth token at the same moment get one', async () => {
+  const { owner, orgId } = await createOrganization();
+  for (let n = 1; n < 4; n++) await owner.call('POST', '/v1/scim/tokens', { name: `t${n}` });
+  let creations: Promise<readonly { status: number }[]>;
+  await sql().begin(async (tx) => {
+    await tx`select 1 from organizations where id = ${orgId} for no key update`;
+    creations = Promise.all(['a', 'b'].map((name) => owner.call('POST', '/v1/scim/tokens', { name })));
+    await waitUntil('both wait for the organization', async () => (await lockWaits()) === 2);
+  });
+  expect((await creations!).map(({ status }) => status).sort()).toEqual([201, 409]);
+});
+
+test('a token that is deleted while its request waits changes nothing any more', async () => {
+  const { owner, orgId, directory } = await createOrganization();
+  let creation: ReturnType<Directory['call']>;
+  await sql().begin(async (tx) => {
+    await tx`select 1 from organizations where id = ${orgId} for no key update`;
+    creation = directory.call('POST', '/Users', { userName: 'late' });
+    await waitUntil('the directory waits for the organization', async () => (await lockWaits()) >= 1);
+    expect((await owner.call('DELETE', `/v1/scim/tokens/${directory.tokenId}`)).status).toBe(200);
+  });
+  expect((await creation!).status).toBe(401);
+  expect(await sql()`select 1 from scim_users where org_id = ${orgId}`).toEqual([]);
+});
+
+test('the last use of a token is written once a minute, also by requests at the same moment', async () => {
+  const { owner, directory } = await createOrganization();
+  const other = (await owner.call('POST', '/v1/scim/tokens', { name: 'other' })).body.token.id;
+  const { tokenId: id } = directory;
+  const { findLiveToken, markTokenUsed } = await import('@acg/controlplane/scim/token-store');
+  const { hashScimToken } = await import('@acg/controlplane/scim/scim-token');
+  const setAge = (seconds: number) =>
+    sql()`update scim_tokens set last_used_at = now() - make_interval(secs => ${seconds}) where id = ${id}`;
+  const readAge = async (): Promise<number> => {
+    const [row] = await sql()<{ age: number }[]>`
+      select extract(epoch from now() - last_used_at)::float8 as age from scim_tokens where id = ${id}`;
+    return row!.age;
+  };
+  for (const [age, isWritten] of [
+    [50, false],
+    [60.2, true],
+  ] as const) {
+    await setAge(age);
+    const live = await findLiveToken(sql() as never, hashScimToken(directory.token));
+    expect({ age, live }).toMatchObject({ live: { id, shouldMarkUsed: isWritten } });
+    await markTokenUsed(sql() as never, id);
+    expect((await readAge()) < 50).toBe(isWritten);
+  }
+  await setAge(3_600);
+  await directory.call('GET', '/Users');
+  expect(await readAge()).toBeLessThan(3_000);
+  expect(await sql()`select last_used_at as at from scim_tokens where id = ${other}`).toEqual([{ at: null }]);
 });
 
 test('requests that break a rule get an error of SCIM and change nothing', async () => {
@@ -339,6 +498,124 @@ test('each filter finds its own resource and no other', async () => {
   ).toEqual([{ changes: { displayName: ['Second', 'Third'] } }]);
 });
 
+test('a change of one group leaves all others as they are, and the audit trail says what changed', async () => {
+  const { owner, orgId, directory } = await createOrganization();
+  const [ada, eve, bob] = [
+    await createUser(directory, 'ada'),
+    await createUser(directory, 'eve'),
+    await createUser(directory, 'bob'),
+  ];
+  const group = await createGroup(directory, 'Engineers', [ada, eve]);
+  const other = await createGroup(directory, 'Others', [ada, eve, bob]);
+  const elsewhere = await createOrganization();
+  const stranger = await createUser(elsewhere.directory, 'stranger');
+  const foreign = await createGroup(elsewhere.directory, 'Strangers', [stranger]);
+  const patch = (...operations: readonly object[]) =>
+    directory.call('PATCH', `/Groups/${group}`, patchOf(...operations));
+  const set = (users: readonly string[]) =>
+    patch({ op: 'replace', path: 'members', value: users.map((value) => ({ value })) });
+  expect(await membersOf(directory, group)).toEqual([ada, eve]);
+  expect(await entriesOf(group, 'scim_group.create')).toEqual([
+    { displayName: [null, 'Engineers'], members: [null, 2] },
+  ]);
+  await patch({ op: 'remove', path: `members[value eq "${eve}"]` });
+  expect([await membersOf(directory, group), await membersOf(directory, other)]).toEqual([[ada], [ada, eve, bob]]);
+  await patch({ op: 'add', path: 'members', value: [{ value: ada }, { value: eve }] });
+  await set([ada, bob]);
+  expect([await membersOf(directory, group), await membersOf(directory, other)]).toEqual([
+    [ada, bob],
+    [ada, eve, bob],
+  ]);
+  await set([bob, ada]);
+  await set([]);
+  expect([await membersOf(directory, group), await membersOf(directory, other)]).toEqual([[], [ada, eve, bob]]);
+  // The last of several values counts.
+  const names = ['Builders', 'Makers'].map((value) => ({ op: 'replace', path: 'displayName', value }));
+  const ids = ['b', 'm'].map((value) => ({ op: 'replace', path: 'externalId', value }));
+  expect((await patch(...names, ...ids)).body).toMatchObject({ displayName: 'Makers', externalId: 'm' });
+  expect(await entriesOf(group, 'scim_group.update')).toEqual([
+    { members: [2, 1] },
+    { members: [1, 2] },
+    { members: [2, 2] },
+    { members: [2, 0] },
+    { displayName: ['Engineers', 'Makers'] },
+  ]);
+  const taken = await patch({ op: 'replace', path: 'displayName', value: 'OTHERS' });
+  expect(taken).toMatchObject({ status: 409, body: { scimType: 'uniqueness' } });
+  expect((await directory.call('GET', `/Groups/${other}`)).body).toMatchObject({
+    displayName: 'Others',
+    externalId: 'of Others',
+  });
+  const unknown = Array.from({ length: 4 }, (_, n) => `00000000-0000-4000-8000-00000000000${n}`);
+  const rejected = await set(unknown);
+  expect(rejected.body.detail).toContain(`no such user: ${unknown.slice(0, 3).join(', ')}`);
+  expect(rejected.body.detail).not.toContain(unknown[3]);
+  const without = await directory.call('GET', `/Groups/${other}?excludedAttributes=externalId,Members`);
+  expect(without.body).not.toHaveProperty('members');
+
+  expect((await directory.call('DELETE', `/Groups/${group}`)).status).toBe(204);
+  expect((await directory.call('DELETE', `/Groups/${group}`)).status).toBe(404);
+  expect(await entriesOf(group, 'scim_group.delete')).toEqual([{ displayName: ['Makers', null] }]);
+  expect(await membersOf(directory, other)).toEqual([ada, eve, bob]);
+  expect(await membersOf(elsewhere.directory, foreign)).toEqual([stranger]);
+  expect((await owner.call('GET', '/v1/scim')).body).toMatchObject({ groups: 1 });
+  expect(await actions(orgId, 'scim_group.delete')).toHaveLength(1);
+});
+
+test('a change of a user is in the audit trail, with the fields that changed', async () => {
+  const { directory } = await createOrganization();
+  const id = await createUser(directory, 'ada');
+  const sent = { userName: 'ada', externalId: 'x', displayName: 'Ada', emails: [{ value: 'ada@x' }], active: true };
+  await directory.call('PUT', `/Users/${id}`, sent);
+  await directory.call('PUT', `/Users/${id}`, sent);
+  await directory.call('PATCH', `/Users/${id}`, patchOf({ op: 'replace', path: 'userName', value: 'countess' }));
+  expect(await entriesOf(id, 'scim_user.update')).toEqual([
+    { externalId: [null, 'x'], email: [null, 'ada@x'], displayName: [null, 'Ada'] },
+    { userName: ['ada', 'countess'] },
+  ]);
+  await createUser(directory, 'eve');
+  const taken = await directory.call(
+    'PATCH',
+    `/Users/${id}`,
+    patchOf({ op: 'replace', path: 'userName', value: 'EVE' }),
+  );
+  expect(taken).toMatchObject({ status: 409, body: { scimType: 'uniqueness' } });
+  await directory.call('DELETE', `/Users/${id}`);
+  expect(await entriesOf(id, 'scim_user.delete')).toEqual([{ userName: ['countess', null] }]);
+});
+
+test('ids in capitals name the same resource, and a count that is no number is the default', async () => {
+  const { directory } = await createOrganization();
+  const id = await createUser(directory, 'ada');
+  expect((await directory.call('GET', `/Users/${id.toUpperCase()}`)).body.id).toBe(id);
+  expect((await directory.call('GET', '/Users?count=many&startIndex=first')).body).toMatchObject({
+    startIndex: 1,
+    itemsPerPage: 1,
+  });
+  const unknown = await directory.call('GET', '/Nothing?secret=x');
+  expect(unknown).toMatchObject({ status: 404, body: { detail: expect.stringContaining('GET /scim/v2/Nothing') } });
+  expect(unknown.body.detail).not.toContain('secret');
+});
+
+test('groups beyond 5 000 of an organization are rejected, and a response lists 5 000 members', async () => {
+  const { orgId, directory } = await createOrganization();
+  await sql()`
+    insert into scim_groups (id, org_id, display_name)
+    select gen_random_uuid(), ${orgId}, 'group-' || n from generate_series(1, 4999) n`;
+  const last = await directory.call('POST', '/Groups', { displayName: 'last' });
+  expect(last.status).toBe(201);
+  const rejected = await directory.call('POST', '/Groups', { displayName: 'one more' });
+  expect(rejected).toMatchObject({ status: 409, body: { detail: expect.stringContaining('5000 groups') } });
+  const elsewhere = await createOrganization();
+  expect((await elsewhere.directory.call('POST', '/Groups', { displayName: 'first' })).status).toBe(201);
+  await sql()`
+    with u as (
+      insert into scim_users (id, org_id, user_name, active)
+      select gen_random_uuid(), ${orgId}, 'member-' || n, true from generate_series(1, 5001) n returning id)
+    insert into scim_group_members (group_id, user_id) select ${last.body.id}, id from u`;
+  expect(await membersOf(directory, last.body.id)).toHaveLength(5_000);
+});
+
 test('users beyond 50 000 of an organization are rejected', async () => {
   const { orgId, directory } = await createOrganization();
   await sql()`
@@ -347,4 +624,21 @@ test('users beyond 50 000 of an organization are rejected', async () => {
   expect((await directory.call('POST', '/Users', { userName: 'last', active: true })).status).toBe(201);
   const rejected = await directory.call('POST', '/Users', { userName: 'one-more', active: true });
   expect(rejected).toMatchObject({ status: 409, body: { detail: expect.stringContaining('50000 directory users') } });
+  const elsewhere = await createOrganization();
+  expect((await elsewhere.directory.call('POST', '/Users', { userName: 'first' })).status).toBe(201);
+  // Pages: 100 where the directory asks for none, at most 200.
+  for (const [query, length, startIndex] of [
+    ['', 100, 1],
+    ['?count=999', 200, 1],
+    ['?count=2&startIndex=49999', 2, 49_999],
+    ['?count=0', 0, 1],
+  ] as const) {
+    const { body } = await directory.call('GET', `/Users${query}`);
+    expect({ query, length: body.Resources.length, ...body }).toMatchObject({
+      query,
+      length,
+      startIndex,
+      totalResults: 50_000,
+    });
+  }
 });

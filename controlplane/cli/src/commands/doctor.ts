@@ -1,10 +1,8 @@
 /** `acg doctor`: checks everything that a call needs and prints a fix for each failed check. */
 import type { Command } from 'commander';
 import { type CheckResult, checkControlPlane, checkDataPlane, checkEnvironment } from '../doctor/checks.js';
-import type { Invocation } from '../invocation/invocation.js';
 import type { ProgramInterface } from '../invocation/program-interface-for-commands.js';
 import { EXIT_CODES } from '../terminal/cli-error.js';
-import { escapeControlCharacters } from '../terminal/escape-control-characters.js';
 
 export function registerDoctorCommand(command: Command, { begin, setExitCode: exit }: ProgramInterface): void {
   command
@@ -15,7 +13,7 @@ export function registerDoctorCommand(command: Command, { begin, setExitCode: ex
       const report = async (part: AsyncIterable<CheckResult>): Promise<void> => {
         for await (const check of part) {
           checks.push(check);
-          if (!run.isJson) printCheck(run, check);
+          if (!run.isJson) run.printCheck(check);
         }
       };
       await report(checkControlPlane(run));
@@ -26,10 +24,4 @@ export function registerDoctorCommand(command: Command, { begin, setExitCode: ex
       run.printResult({ ok, checks }, () => {});
       if (!ok) exit(EXIT_CODES.failed);
     });
-}
-
-function printCheck(run: Invocation, { ok, name, detail, fix }: CheckResult): void {
-  const mark = ok === null ? '–' : ok ? run.applyStyle('green', '✓') : run.applyStyle('red', '✗');
-  run.printLine(`${mark} ${escapeControlCharacters(`${name}: ${detail}`)}`);
-  if (fix !== null) run.printLine(`  → ${escapeControlCharacters(fix)}`);
 }

@@ -21,6 +21,13 @@ const DEFAULT_WIDTH_COLUMNS = 80;
 /** Time limit in ms: the user waits for it. */
 const RENEWAL_TIMEOUT_MS = 10_000;
 
+interface Check {
+  readonly ok: boolean | null;
+  readonly name: string;
+  readonly detail: string;
+  readonly fix: string | null;
+}
+
 export class Invocation {
   readonly profiles: ProfilesAndSavedTokens;
   readonly hasColors: boolean;
@@ -97,6 +104,13 @@ export class Invocation {
   /** Prints the result of a change. Escapes control characters, because the line may contain text of other users. */
   printSuccess(line: string): void {
     this.printLine(`✓ ${escapeControlCharacters(line)}`);
+  }
+
+  /** Prints what a check found, and what to do. `ok` null: not checked. Escapes control characters. */
+  printCheck({ ok, name, detail, fix }: Check): void {
+    const mark = ok === null ? '–' : ok ? this.applyStyle('green', '✓') : this.applyStyle('red', '✗');
+    this.printLine(`${mark} ${escapeControlCharacters(`${name}: ${detail}`)}`);
+    if (fix !== null) this.printLine(`  → ${escapeControlCharacters(fix)}`);
   }
 
   /** Prints a line for users; --quiet suppresses it. */

@@ -179,7 +179,11 @@ export const BreakdownQuery = Type.Object({
   ...PageQuery,
 });
 export type BreakdownQuery = Static<typeof BreakdownQuery>;
-export const ScopeExportQuery = Type.Object({ ...scopeFields, ...exportFields });
+export const ScopeExportQuery = Type.Object({
+  ...scopeFields,
+  keyId: Type.Optional(Type.String({ format: 'uuid', description: 'Only calls with this key, also a revoked one.' })),
+  ...exportFields,
+});
 
 const sums = {
   requests: Count,

@@ -112,10 +112,10 @@ export class ScopeReports {
     return { ...presentRange(range), by, ...result, ...page };
   }
 
-  /** The scope and range of an export. Throws {@link NotFound} if the project or agent never existed. */
+  /** The scope and range of an export. Throws {@link NotFound} if the project, agent or key never existed. */
   async resolveExport(
     actor: Actor,
-    query: ScopeQuery,
+    query: ScopeQuery & { readonly keyId?: string },
   ): Promise<{ readonly scope: UsageScope; readonly range: TimeRange }> {
     const resolved = this.#resolveQuery(actor, query);
     await this.#runInScope(resolved.scope, async () => {});

@@ -30,14 +30,16 @@ const ROW_FORMATS = { csv: { line: CSV_ROW_SQL, separator: '' }, json: { line: J
 
 /**
  * Reads the next `limit` records of the range, newest first. Returns null if there are none. Records of other projects
- * are read but left out, so a batch costs the same for every project.
+ * and keys are read but left out, so a batch costs the same for each of them.
  */
 export async function selectExportBatch(
   sql: Sql,
   { scope, range, format, before, limit }: ExportBatchQuery,
 ): Promise<ExportBatch | null> {
   const { line, separator } = ROW_FORMATS[format];
+  const { orgId, agentIds, keyId } = scope;
   const inProject = scope.projectId === null ? sql`true` : projectCondition(sql, scope.projectId);
+  const ofKey = keyId === undefined ? sql`true` : sql`key_id = ${keyId}`;
   const upperBound =
     before === null
       ? sql`started_at < ${new Date(range.toMs)}`
@@ -46,8 +48,8 @@ export async function selectExportBatch(
   const [row] = await sql`
     select count(*)::text, min(started_at)::text, (array_agg(id order by started_at, id))[1]::text,
            string_agg(line, ${separator} order by started_at desc, id desc)
-      from (select started_at, id, case when ${inProject} then ${sql.unsafe(line)} end as line from usage_records r
-             where ${scopeCondition(sql, { ...scope, projectId: null })} and started_at >= ${new Date(range.fromMs)} and ${upperBound}
+      from (select started_at, id, case when ${inProject} and ${ofKey} then ${sql.unsafe(line)} end as line from usage_records r
+             where ${scopeCondition(sql, { orgId, agentIds, projectId: null })} and started_at >= ${new Date(range.fromMs)} and ${upperBound}
              order by started_at desc, id desc limit ${limit}) run`.raw();
   const [records, startedAt, id, lines] = row as unknown as readonly (Uint8Array | null)[];
   if (startedAt == null) return null;

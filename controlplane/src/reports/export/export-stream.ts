@@ -14,7 +14,7 @@ import { type ExportBatch, type ExportBatchQuery, type ExportFormat, selectExpor
 
 /** About 330 KB of CSV or 650 KB of JSON. */
 const BATCH_ROWS = 1_000;
-/** Used with a project filter, when most records may belong to other projects. */
+/** Used with a filter by project or key, when most records may belong to others. */
 const SPARSE_BATCH_ROWS = 4_000;
 const DELIMITERS = {
   csv: { before: CSV_HEADER, between: '', after: '' },
@@ -49,7 +49,7 @@ async function* exportChunks(
 ): AsyncGenerator<Uint8Array | string> {
   const { before, between, after } = DELIMITERS[format];
   yield before;
-  const limit = scope.projectId === null ? BATCH_ROWS : SPARSE_BATCH_ROWS;
+  const limit = scope.projectId === null && scope.keyId === undefined ? BATCH_ROWS : SPARSE_BATCH_ROWS;
   let last: ExportBatch | null = null;
   let isFirst = true;
   do {

@@ -30,7 +30,7 @@ export function scopeReportRoutes(
   app.get(
     '/v1/usage/export',
     {
-      config,
+      config: keyConfig,
       schema: {
         ...operation('Usage', 'exportCalls', 'Export all calls of a scope as a file'),
         produces: ['application/json', 'text/csv'],
@@ -40,7 +40,7 @@ export function scopeReportRoutes(
     },
     async ({ actor, query }, reply) => {
       const { scope, range } = await reports.resolveExport(actor, query);
-      const scopeName = query.agentId ?? scope.projectId ?? 'organization';
+      const scopeName = query.keyId ?? query.agentId ?? scope.projectId ?? 'organization';
       const name = `${scopeName}-${rangeFileName(query)}`;
       return sendExport(reply, exportContext, name, { scope, range, format: query.format });
     },

@@ -228,6 +228,12 @@ export const IDENTITY_EXAMPLES: Examples = {
       return {};
     },
   },
+  'POST /v1/sso/test': {
+    prepare: async (context) => {
+      await createSsoConnection(context);
+      return {};
+    },
+  },
   'POST /v1/sso/domains': {
     prepare: () => ({ body: { domain: `${randomBytes(6).toString('hex')}.example.com` } }),
     success: 201,

@@ -28,8 +28,14 @@ export function registerUsageExportCommand(group: Command, { begin }: ProgramInt
       const run = begin();
       await run.getClient(); // checks login and organization
       const kind = format ?? (output?.endsWith('.csv') === true ? 'csv' : 'json');
-      const scope = await buildUsageScopeQuery(run, group.opts<UsageScopeOptions>());
-      const query = new URLSearchParams({ ...scope, format: kind }).toString();
+      const options = group.opts<UsageScopeOptions & { readonly key?: string }>();
+      const { key } = options;
+      const scope = await buildUsageScopeQuery(run, options);
+      const query = new URLSearchParams({
+        ...scope,
+        ...(key === undefined ? {} : { keyId: key }),
+        format: kind,
+      }).toString();
       const client = createApiClient({ url: run.settings.url, token: run.token, timeoutMs: TIMEOUT_MS });
       const response = await client.send('GET', `/v1/usage/export?${query}`);
       if (response.body === null) throw new CliError(EXIT_CODES.failed, 'the export is empty');

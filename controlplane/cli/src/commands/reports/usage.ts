@@ -44,12 +44,12 @@ export function registerUsageCommands(group: Command, tree: ProgramInterface): v
   addPageOptions(addUsageScopeOptions(group))
     .addOption(byOption())
     .addOption(new Option('--then-by <what>', 'and by a second one, with --by').choices(SECOND_DIMENSIONS))
-    .option('--key <id>', 'only calls with this gateway token, with --by and in series')
+    .option('--key <id>', 'only calls with this gateway token, with --by, in series and export')
     .option('--compare', 'with the change from the previous period, with --by')
     .action(async (options: UsageOptions) => {
       const run = tree.begin();
       if (options.by === undefined && options.key !== undefined)
-        throw usage('--key is for breakdowns and series', 'add --by, e.g. --by model');
+        throw usage('--key is for breakdowns, series and exports', 'add --by, e.g. --by model');
       if (options.by === undefined) await printSummary(run, options);
       else await printBreakdown(run, options, options.by);
     });

@@ -72,6 +72,18 @@ export const registerSsoCommands = commandGroup(
     print: printSettings,
   }),
   operationCommand({
+    name: 'test',
+    description: 'test the identity provider and the settings without a login; fails when a step fails',
+    operation: 'POST /v1/sso/test',
+    print(run, { steps }) {
+      for (const { name, ok, message, action } of steps) run.printCheck({ ok, name, detail: message, fix: action });
+    },
+    after(_run, { steps }) {
+      const failures = steps.filter(({ ok }) => ok === false).map(({ name }) => name);
+      if (failures.length > 0) throw new CliError(EXIT_CODES.failed, `failed: ${failures.join(', ')}`);
+    },
+  }),
+  operationCommand({
     name: 'require',
     description: 'require single sign-on of everybody but one break-glass owner, who has a second factor',
     operation: 'PUT /v1/sso',

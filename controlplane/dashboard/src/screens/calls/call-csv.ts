@@ -1,7 +1,9 @@
-/** Saves the listed calls as CSV, with names and ids. */
+/** Saves every call that matches the filters as CSV, with names and ids. */
 import { sharedFieldsOf } from '../../components/reports/merged-call.js';
 import { saveCsv, toCsv } from '../../format/csv.js';
-import { type CallRow, costUsdOf } from './fetch-calls-and-format-fields.js';
+import { type CallFilters, costUsdOf, fetchCallsToExport, toApiFilters } from './fetch-calls-and-format-fields.js';
+
+const NAME_CHARS_MAX = 120;
 
 const HEADER = [
   'state',
@@ -24,7 +26,16 @@ const HEADER = [
   'clientNetwork',
 ];
 
-export function saveCallsCsv(calls: readonly CallRow[]): void {
+interface SavedCalls {
+  /** Rows of the file. */
+  readonly count: number;
+  /** False: older calls that match may be missing. */
+  readonly isComplete: boolean;
+}
+
+/** `filterTexts`: the filters in words, for the name of the file. */
+export async function exportCalls(values: CallFilters, filterTexts: readonly string[]): Promise<SavedCalls> {
+  const { calls, isComplete } = await fetchCallsToExport(toApiFilters(values));
   const rows = calls.map((call) => {
     const { forwarded, rejected } = call;
     const { agentName, agentId, keyName, keyPrefix, providerSlug, method, path, status, model } = sharedFieldsOf(call);
@@ -49,5 +60,16 @@ export function saveCallsCsv(calls: readonly CallRow[]): void {
       rejected?.clientNetwork ?? '',
     ];
   });
-  saveCsv('calls.csv', toCsv(HEADER, rows));
+  saveCsv(fileName(filterTexts), toCsv(HEADER, rows));
+  return { count: rows.length, isComplete };
+}
+
+/** `calls-agent-support-bot.csv`. */
+function fileName(filterTexts: readonly string[]): string {
+  const words =
+    ['calls', ...filterTexts]
+      .join(' ')
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]+/gu) ?? [];
+  return `${words.join('-').slice(0, NAME_CHARS_MAX)}.csv`;
 }

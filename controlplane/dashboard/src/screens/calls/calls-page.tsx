@@ -1,21 +1,23 @@
 /** The Calls page: a live list or pages of all agents' calls, with their details. No bodies are stored. */
 import { Box, Button, Code, Group, Text } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
 import { Download, Pause, Play } from 'lucide-react';
 import { useRef } from 'react';
 import { useMissingRoleReason } from '../../api/session.js';
 import { CallOutcomeBadge } from '../../components/feedback/call-status-badge.js';
 import { EmptyState } from '../../components/feedback/empty-state.js';
 import { StatusBadge } from '../../components/feedback/status-badge.js';
+import { showErrorToast, showToast } from '../../components/feedback/toast.js';
 import { PageHeader } from '../../components/layout/page-header.js';
 import { CallPath } from '../../components/reports/call-path.js';
 import { sharedFieldsOf } from '../../components/reports/merged-call.js';
 import { DataTable } from '../../components/tables/data-table.js';
 import { FilterChips } from '../../components/tables/filter-chips.js';
-import { NO_VALUE } from '../../format/format.js';
+import { formatCount, NO_VALUE } from '../../format/format.js';
 import { timeZoneUnit } from '../../format/time-zone.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
 import { useCallChips } from './call-chips.js';
-import { saveCallsCsv } from './call-csv.js';
+import { exportCalls } from './call-csv.js';
 import { CallDrawer } from './call-drawer.js';
 import { CallFilterBar } from './call-filters.js';
 import { CallHistogram } from './call-histogram.js';
@@ -24,6 +26,7 @@ import {
   type CallFilters,
   type CallPage,
   DEFAULT_CALL_FILTERS,
+  EXPORT_ROWS_MAX,
   formatCost,
   formatLatency,
   formatTokens,
@@ -43,6 +46,20 @@ export function CallsPage() {
   const mayListRejected = useMissingRoleReason('admin') === null;
   const filtered = Object.keys(toApiFilters(values)).length > 0;
   const chips = useCallChips(values, query.data?.calls ?? [], set);
+  const exportList = useMutation({
+    mutationFn: () =>
+      exportCalls(
+        values,
+        chips.map(({ text }) => text),
+      ),
+    onSuccess: ({ count, isComplete }) =>
+      isComplete ||
+      showToast(
+        `The file has the newest ${formatCount(count)} calls. Older ones may match too: choose a time in From and To to save them.`,
+        'yellow',
+      ),
+    onError: showErrorToast,
+  });
   const clear = (): void => {
     const { live: _live, call: _call, ...filters } = DEFAULT_CALL_FILTERS;
     set(filters);
@@ -53,7 +70,7 @@ export function CallsPage() {
         title="Calls"
         description={
           mayListRejected
-            ? 'Every call that the gateway forwarded, and the last ones that it rejected. Prompts and responses are not stored.'
+            ? 'Every call that the gateway forwarded, and a sample of those that it rejected; Rejections counts all. Prompts and responses are not stored.'
             : 'Every call that the gateway forwarded. Prompts and responses are not stored.'
         }
         actions={
@@ -61,8 +78,9 @@ export function CallsPage() {
             <Button
               variant="default"
               leftSection={<Download size={14} aria-hidden />}
-              onClick={() => saveCallsCsv(query.data?.calls ?? [])}
-              title="The calls that the list shows"
+              loading={exportList.isPending}
+              onClick={() => exportList.mutate()}
+              title={`Every call that matches the filters, up to ${formatCount(EXPORT_ROWS_MAX)}`}
             >
               Export list as CSV
             </Button>
@@ -76,30 +94,17 @@ export function CallsPage() {
           </Group>
         }
       />
-      <CallFilterBar values={values} onChange={set} />
+      <CallFilterBar values={values} isFiltered={filtered} onChange={set} />
       <FilterChips chips={chips} onClear={clear} />
-      {!live && (
-        <Box mb="md">
-          <CallHistogram
-            agentId={values.agent}
-            projectId={values.project}
-            from={values.from}
-            to={values.to}
-            onSelect={(from, to) => set({ from, to, live: 'off' })}
-          />
-        </Box>
-      )}
+      <Box mb="md">
+        <CallHistogram filters={values} onSelect={(from, to) => set({ from, to, live: 'off' })} />
+      </Box>
       <Group gap="md" mb="xs" mih={24} role="status" aria-live="polite">
         <Text size="sm" c="dimmed" component="div">
           <StatusBadge tone={live && !isPaused ? 'success' : 'neutral'}>
             {liveStatusText(live, isPaused, waitSeconds)}
           </StatusBadge>
         </Text>
-        {live && query.data !== undefined && query.data.nextCursor !== null && (
-          <Text size="sm" c="dimmed">
-            Earlier calls are not shown. Pause to browse them.
-          </Text>
-        )}
       </Group>
       {searchedFrom !== null && (
         <SearchLimitNotice
@@ -115,18 +120,19 @@ export function CallsPage() {
         rows={(data) => data.calls}
         rowKey={({ id }) => id}
         href={({ id }) => hrefOf(id)}
+        nothingMatches={
+          mayListRejected && values.state !== 'forwarded'
+            ? 'Nothing matches these filters. The list has only a sample of the rejected calls.'
+            : 'Nothing matches these filters'
+        }
         filtered={filtered}
         onClearFilters={clear}
         {...(searchedFrom === null ? {} : { nothingMatches: 'No matches in the calls searched so far' })}
-        {...(live
-          ? {}
-          : {
-              cursorPaging: ({ nextCursor }: CallPage) => ({
-                onNewest: values.cursor === '' ? null : () => set({}),
-                onNewer: newerPage(),
-                onOlder: nextCursor === null || searchedFrom !== null ? null : () => openOlderPage(nextCursor),
-              }),
-            })}
+        cursorPaging={({ nextCursor }: CallPage) => ({
+          onNewest: values.cursor === '' ? null : () => set({}),
+          onNewer: newerPage(),
+          onOlder: nextCursor === null || searchedFrom !== null ? null : () => openOlderPage(nextCursor),
+        })}
         empty={<EmptyState title="No calls yet" text="Calls appear here as soon as an agent makes one." />}
         columns={[
           { header: `Time (${timeZoneUnit(Date.now())})`, cell: ({ at }) => <CallTime at={at} /> },

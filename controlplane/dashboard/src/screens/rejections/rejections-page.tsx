@@ -14,9 +14,12 @@ import { AgentSelect } from '../../components/forms/agent-select.js';
 import { parseTimeRange, TIME_RANGE_DEFAULTS, TimeRangeControl } from '../../components/forms/time-range-control.js';
 import { PageHeader } from '../../components/layout/page-header.js';
 import { PageLink } from '../../components/layout/page-link.js';
+import { barInterval } from '../../components/reports/bar-interval.js';
+import { useOpenCallsOfBar } from '../../components/reports/use-open-calls-of-bar.js';
 import { DataTable } from '../../components/tables/data-table.js';
 import { formatCount } from '../../format/format.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
+import { rejectionLabel } from '../../messages/rejection-label.js';
 import { RejectedAgentsTable } from './rejected-agents-table.js';
 
 const DEFAULTS = { ...TIME_RANGE_DEFAULTS, agent: '' };
@@ -41,7 +44,7 @@ export function RejectionsPage() {
         description="Calls that the gateway rejected, counted within about five seconds. They cost nothing. Calls with an unknown token belong to no organization and are not counted."
         actions={
           mayListCalls && (
-            <Button component={Link} href={callsHref(values.agent)} variant="default">
+            <Button component={Link} href={callsHref(values.agent, rejections.data)} variant="default">
               View rejected calls
             </Button>
           )
@@ -49,7 +52,7 @@ export function RejectionsPage() {
       />
       <Group gap="sm" mb="md" align="flex-end" className="acg-filters">
         <AgentSelect
-          aria-label="Agent"
+          label="Agent"
           placeholder="Any agent"
           w={220}
           value={values.agent}
@@ -73,24 +76,30 @@ export function RejectionsPage() {
           columns={[
             {
               header: 'Reason',
+              sortValue: ({ reason }) => reason,
               cell: ({ reason }) => (
-                <Text size="sm" ff="monospace" span>
-                  {reason}
-                </Text>
+                <>
+                  {rejectionLabel(reason)}
+                  <Text size="xs" c="dimmed" ff="monospace" span display="block">
+                    {reason}
+                  </Text>
+                </>
               ),
             },
             {
               header: 'Rejected',
               numeric: true,
+              sortValue: ({ count }) => count,
               cell: ({ reason, count }) =>
                 mayListCalls ? (
-                  <PageLink href={callsHref(values.agent, reason)}>{formatCount(count)}</PageLink>
+                  <PageLink href={callsHref(values.agent, rejections.data, reason)}>{formatCount(count)}</PageLink>
                 ) : (
                   formatCount(count)
                 ),
             },
             {
               header: 'What to do',
+              wraps: true,
               cell: ({ reason }) => (
                 <RejectionAdvice reason={reason} agentId={values.agent === '' ? null : values.agent} />
               ),
@@ -112,12 +121,21 @@ export function RejectionsPage() {
   );
 }
 
-/** The list of rejected calls. `agent`: '' for all. */
-const callsHref = (agent: string, reason?: string): string =>
+interface CountedRange {
+  /** ISO. */
+  readonly from: string;
+  readonly to: string;
+}
+
+/** The list of rejected calls of the counted time. `agent`: '' for all. `range` undefined: not loaded yet. */
+const callsHref = (agent: string, range: CountedRange | undefined, reason?: string): string =>
   `/calls?${new URLSearchParams({
     state: 'rejected',
     ...(agent === '' ? {} : { agent }),
     ...(reason === undefined ? {} : { reason }),
+    ...(range === undefined ? {} : { from: range.from }),
+    // A period that lasts stays open, so that the list goes on.
+    ...(range === undefined || Date.parse(range.to) > Date.now() ? {} : { to: range.to }),
   })}`;
 
 interface RejectionChartProps {
@@ -125,7 +143,9 @@ interface RejectionChartProps {
 }
 
 function RejectionChart({ query }: RejectionChartProps) {
-  const timeseriesParams = { ...query, groupBy: 'reason' as const };
+  const timeseriesParams = { ...query, groupBy: 'reason' as const, interval: barInterval(query) };
+  const openCalls = useOpenCallsOfBar({ agent: query.agentId, state: 'rejected' });
+  const mayListCalls = useMissingRoleReason('admin') === null;
   const series = useQuery({
     queryKey: ['usage', 'timeseries', timeseriesParams],
     queryFn: () => api.get('/v1/usage/timeseries', { params: { query: timeseriesParams } }),
@@ -135,12 +155,7 @@ function RejectionChart({ query }: RejectionChartProps) {
   const data = series.data;
   const buckets = useMemo(() => data?.timeseries.map(({ bucket }) => bucket) ?? [], [data]);
   const groups = useMemo(
-    () =>
-      groupsToSeries(
-        data?.groups ?? [],
-        (reason) => reason.replaceAll('_', ' '),
-        ({ rejectedRequests }) => rejectedRequests,
-      ),
+    () => groupsToSeries(data?.groups ?? [], rejectionLabel, ({ rejectedRequests }) => rejectedRequests),
     [data],
   );
   if (data === undefined)
@@ -153,6 +168,7 @@ function RejectionChart({ query }: RejectionChartProps) {
       interval={data.interval}
       series={groups}
       format={formatCount}
+      {...(mayListCalls ? { onBucket: openCalls } : {})}
     />
   );
 }

@@ -27,6 +27,7 @@ import { formErrors } from '../../components/forms/server-errors-at-form-fields.
 import { formatGroupRoles, parseGroupRoles } from './group-roles-text.js';
 import { ScimProvisioning } from './scim-provisioning.js';
 import { SsoDomains } from './sso-domains.js';
+import { SsoTest } from './sso-test.js';
 
 const LABELS = {
   issuer: 'Issuer',
@@ -67,6 +68,7 @@ export function SingleSignOnTab() {
     <Stack gap="lg">
       <IdentityProvider settings={settings.data} onChanged={refetch} />
       <SsoDomains domains={settings.data.domains} onChanged={refetch} />
+      <SsoTest />
       <ScimProvisioning />
     </Stack>
   );
