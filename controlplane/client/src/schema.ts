@@ -9332,7 +9332,8 @@ export interface operations {
                 offset?: number;
                 agentId?: string;
                 projectId?: string;
-                status?: "active" | "expired";
+                /** @description Without it, active and expired keys. Only `revoked` lists revoked ones. */
+                status?: "active" | "expired" | "revoked";
                 /** @description Part of the name of the key or its agent, or of keyPrefix. */
                 search?: string;
                 /** @description true: only keys that were never used; false: only keys that were used. */
