@@ -4647,6 +4647,11 @@ export interface components {
             /** Format: date */
             day: string;
             ok: boolean;
+            /**
+             * @description `differs`: files or manifest are missing or changed, or the ledger has other records. `unreadable`: the storage is away, which says nothing about the day.
+             * @enum {string}
+             */
+            state: "verified" | "differs" | "unreadable";
             /** @description What is wrong; null: nothing. */
             problem: string | null;
         };
@@ -9261,7 +9266,8 @@ export interface operations {
                 offset?: number;
                 agentId?: string;
                 projectId?: string;
-                status?: "active" | "expired";
+                /** @description Without it, active and expired keys. Only `revoked` lists revoked ones. */
+                status?: "active" | "expired" | "revoked";
                 /** @description Part of the name of the key or its agent, or of keyPrefix. */
                 search?: string;
                 /** @description true: only keys that were never used; false: only keys that were used. */
@@ -14271,6 +14277,8 @@ export interface operations {
                 period?: "24h" | "7d" | "30d" | "90d";
                 start?: string;
                 end?: string;
+                /** @description Only calls with this key, also a revoked one. */
+                keyId?: string;
                 format?: "json" | "csv";
             };
             header?: never;

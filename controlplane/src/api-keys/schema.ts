@@ -19,7 +19,7 @@ const createdKeyFields = {
 };
 
 const ApiKeyCreated = Type.Object(createdKeyFields);
-const KEY_STATUSES = ['active', 'expired'] as const;
+const KEY_STATUSES = ['active', 'expired', 'revoked'] as const;
 export type KeyStatus = (typeof KEY_STATUSES)[number];
 const KeyStatusField = Type.Unsafe<KeyStatus>({ type: 'string', enum: KEY_STATUSES });
 const nullableId = (description: string) =>
@@ -27,7 +27,7 @@ const nullableId = (description: string) =>
 
 export const ApiKey = Type.Object({
   ...createdKeyFields,
-  status: Type.Unsafe<KeyStatus | 'revoked'>({ type: 'string', enum: [...KEY_STATUSES, 'revoked'] }),
+  status: KeyStatusField,
   agentId: nullableId('Null unless the scope is agent.'),
   agentName: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
   projectId: nullableId('Null when the scope is org.'),
@@ -81,7 +81,12 @@ export const ApiKeyQuery = Type.Object({
   ...PageQuery,
   agentId: Type.Optional(Uuid),
   projectId: Type.Optional(Uuid),
-  status: Type.Optional(KeyStatusField),
+  status: Type.Optional(
+    Type.Unsafe<KeyStatus>({
+      ...KeyStatusField,
+      description: 'Without it, active and expired keys. Only `revoked` lists revoked ones.',
+    }),
+  ),
   search: Type.Optional(
     Type.String({
       minLength: 1,

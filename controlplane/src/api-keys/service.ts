@@ -38,7 +38,7 @@ export class ApiKeyService {
     if (filter.projectId !== null && !(await store.projectExists(this.sql, actor.orgId, filter.projectId))) {
       throw new NotFound('project');
     }
-    const { rows, total } = await store.listUnrevokedKeys(this.sql, actor.orgId, filter, sorting, page);
+    const { rows, total } = await store.listKeys(this.sql, actor.orgId, filter, sorting, page);
     return { rows: rows.map(present), total };
   }
 

@@ -9,7 +9,7 @@ export interface ApiKeyRow {
   readonly name: string;
   readonly keyPrefix: string;
   readonly scope: KeyScope;
-  readonly status: KeyStatus | 'revoked';
+  readonly status: KeyStatus;
   readonly agentId: string | null;
   readonly agentName: string | null;
   readonly projectId: string | null;
@@ -17,7 +17,7 @@ export interface ApiKeyRow {
   readonly replacedBy: string | null;
   readonly lastUsedAt: Date | null;
   readonly expiresAt: Date | null;
-  /** Null, except in {@link loadKeyEvenRevoked}. */
+  /** Null, except in {@link loadKeyEvenRevoked} and in lists of revoked keys. */
   readonly revokedAt: Date | null;
   readonly createdAt: Date;
   /** The user, or the creator of the management token, that created it; null: unknown. */
@@ -41,6 +41,7 @@ export interface NewApiKey {
 export interface ApiKeyFilter {
   readonly agentId: string | null;
   readonly projectId: string | null;
+  /** Null: every key that is not revoked. */
   readonly status: KeyStatus | null;
   /** Part of the name, the prefix or the agent's name, case-insensitive. */
   readonly search: string | null;
@@ -66,7 +67,8 @@ const ORDER = {
 } as const;
 export type ApiKeySorting = Sorting<keyof typeof ORDER>;
 
-export async function listUnrevokedKeys(
+/** Revoked keys only with the status `revoked`. */
+export async function listKeys(
   sql: Sql,
   orgId: string,
   filter: ApiKeyFilter,
@@ -74,7 +76,7 @@ export async function listUnrevokedKeys(
   page: Page,
 ): Promise<ListResult<ApiKeyRow>> {
   const where = sql`
-    org_id = ${orgId} and revoked_at is null
+    org_id = ${orgId} and ${filter.status === 'revoked' ? sql`revoked_at is not null` : sql`revoked_at is null`}
     and (${filter.agentId}::uuid is null or agent_id = ${filter.agentId})
     and (${filter.projectId}::uuid is null or project_id = ${filter.projectId})
     ${filter.neverUsed === null ? sql`` : sql`and (last_used_at is null) = ${filter.neverUsed}`}

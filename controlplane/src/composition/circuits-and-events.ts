@@ -18,6 +18,7 @@ import type { Sql } from '../db/postgres-client.js';
 import { deleteOldAbuseCounts } from '../detectors/abuse-event-detector.js';
 import { sweepBudgetAlerts } from '../detectors/budget-alerts.js';
 import { sweepBudgetRowAlerts } from '../detectors/budget-row-alerts.js';
+import { sendRejectionSummaries } from '../detectors/rejection-summaries.js';
 import { UsageDetectorRunner } from '../detectors/run-detectors-while-booking.js';
 import { deleteOldEvents } from '../events/event-retention.js';
 import { eventRoutes } from '../events/routes.js';
@@ -39,6 +40,8 @@ import { WebhookService } from '../webhooks/endpoint-and-delivery-service.js';
 import { webhookRoutes } from '../webhooks/routes.js';
 import { addWebhookMetrics } from '../webhooks/webhook-metrics.js';
 
+/** Each organization gets an event at most once a minute. */
+const REJECTION_SUMMARIES_INTERVAL_MS = 10_000;
 const SWEEP_INTERVAL_MS = 30_000;
 /** A rule is due once a minute. */
 const ALERT_RULES_INTERVAL_MS = 5_000;
@@ -99,6 +102,7 @@ export function buildCircuitsAndEvents(app: App, dependencies: EventsDependencie
       await webhooks.dispatcher.start();
       background.runEvery('budget sweep', SWEEP_INTERVAL_MS, () => sweepBudgetAlerts(sql));
       background.runEvery('budget row sweep', SWEEP_INTERVAL_MS, () => sweepBudgetRowAlerts(sql));
+      background.runEvery('rejection summaries', REJECTION_SUMMARIES_INTERVAL_MS, () => sendRejectionSummaries(sql));
       background.runEvery('alert rules', ALERT_RULES_INTERVAL_MS, () => evaluateDueAlertRules(sql, log));
       background.runEvery('pruning alerts', PRUNE_INTERVAL_MS, () => pruneAlerts(sql));
       background.runEvery('pruning abuse counts', SWEEP_INTERVAL_MS, () => deleteOldAbuseCounts(sql));

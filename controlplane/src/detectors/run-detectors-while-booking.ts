@@ -1,4 +1,4 @@
-/** Runs the detectors on booked usage: budget alerts, abuse detection, breaker outcomes. */
+/** Runs the detectors on booked usage: budget alerts, abuse detection, sums of rejected calls, breaker outcomes. */
 import type { OrgBreakers } from '../breaker/org-breakers.js';
 import type { Tx } from '../db/postgres-client.js';
 import type { RejectionEntry } from '../ledger/rejection-and-quarantine-store.js';
@@ -6,6 +6,7 @@ import type { BookedUsage, UsageObserver } from '../ledger/usage-ingest.js';
 import { type AbuseThresholds, detectAbuse } from './abuse-event-detector.js';
 import { detectExhaustedHardBudgets, detectReachedBudgets } from './budget-alerts.js';
 import { detectExhaustedHardRows, detectReachedBudgetRows } from './budget-row-alerts.js';
+import { addRejectionSummaries } from './rejection-summaries.js';
 import { detectRejectingRuns } from './run-budget-alerts.js';
 import { detectWouldReject } from './would-reject-alerts.js';
 
@@ -37,6 +38,7 @@ export class UsageDetectorRunner implements UsageObserver {
     await detectRejectingRuns(tx, rejectedByRows);
     await detectWouldReject(tx, booked.entries);
     await detectAbuse(tx, this.abuse, booked);
+    await addRejectionSummaries(tx, booked.rejections);
     // Last, because it changes memory only: if the commit fails, a few outcomes count twice, which hardly changes an
     // error rate.
     this.orgBreakers.recordOutcomes(booked.entries);

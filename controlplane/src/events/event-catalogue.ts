@@ -22,6 +22,7 @@ import {
   SAMPLE_ALERT,
   SAMPLE_BUDGET_ROW,
 } from './event-fields.js';
+import { REJECTED_CALLS_EVENT_TYPE } from './rejected-calls-event-type.js';
 
 const AgentLifecycle = ClosedObject({ agentId: Id, agentName: Type.String(), projectId: Id, orgId: Id });
 
@@ -263,6 +264,7 @@ export const EVENT_TYPES = {
     mailedFields: ['thresholdPercent'],
   }),
   'audit.entry': AUDIT_EVENT_TYPE,
+  'calls.rejected': REJECTED_CALLS_EVENT_TYPE,
 } as const;
 
 export type EventName = keyof typeof EVENT_TYPES;

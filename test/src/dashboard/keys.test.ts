@@ -110,6 +110,23 @@ test('rotates with an overlap, renames, and revokes after the name was typed', a
   await expect.poll(() => isAtTheList(page)).toBe(true);
   const left = (await call('GET', '/v1/api-keys')).body.keys;
   expect(left.map(({ id }: { id: string }) => id)).toEqual([old.id]);
+
+  // The revoked token stays reachable: from the message, by its status, and by the search of the palette.
+  await page.getByRole('button', { name: 'See what it did' }).click();
+  await page.getByRole('heading', { name: 'staging 2', level: 1 }).waitFor();
+  await page.getByText('revoked', { exact: true }).waitFor();
+  const itsPage = new URL(page.url()).pathname;
+  await visitor.goto('/keys');
+  await page.getByLabel('Status').selectOption('revoked');
+  const revoked = page.getByRole('row', { name: /staging 2.*revoked/ });
+  await revoked.waitFor();
+  expect(await revoked.getByRole('button').count()).toBe(0);
+  expect(await page.getByRole('row', { name: /replaced/ }).count()).toBe(0);
+  await visitor.checkPage('keys-revoked');
+  await page.keyboard.press('Control+k');
+  await page.getByRole('textbox', { name: 'Search and commands' }).fill('staging 2');
+  await page.getByRole('button', { name: /of Support bot, revoked/ }).click();
+  await expect.poll(() => new URL(page.url()).pathname).toBe(itsPage);
 });
 
 test('marks tokens that expire soon, finds tokens by name, and undoes filters with the back button', async () => {

@@ -41,6 +41,7 @@ const EXEMPT_TABLES: Readonly<Record<string, string>> = {
   poison_records: LEDGER_REASON,
   projects: 'groups agents',
   rejected_calls: LEDGER_REASON,
+  rejection_summaries: LEDGER_REASON,
   rejections_hourly: LEDGER_REASON,
   scim_groups: 'what a directory said; its token is suspended',
   scim_users: 'what a directory said; its token is suspended, and it opens nothing without a login',

@@ -429,5 +429,17 @@ test('usage of one key, also after its revocation, is what a recount of its reco
   expect(await other.call('GET', `/v1/api-keys/${keyId}`)).toMatchObject({ status: 404 });
   const { key } = (await owner.call('GET', `/v1/api-keys/${keyId}`)).body;
   expect([key.name, key.status, Date.parse(key.revokedAt) > 0]).toEqual(['leaked', 'revoked', true]);
-  expect((await owner.call('GET', '/v1/api-keys?search=leaked')).body.total).toBe(0);
+  // Lists have it only on request, and only those of its organization and agent.
+  const totalOf = async (who: typeof owner, query: string) =>
+    (await who.call('GET', `/v1/api-keys?${query}`)).body.total;
+  expect(await totalOf(owner, 'search=leaked')).toBe(0);
+  const { body: revoked } = await owner.call('GET', '/v1/api-keys?search=leaked&status=revoked');
+  expect([revoked.total, revoked.keys.map((row: typeof key) => [row.id, row.status])]).toEqual([
+    1,
+    [[keyId, 'revoked']],
+  ]);
+  expect(await totalOf(owner, `status=revoked&agentId=${agents[0]!.id}`)).toBe(1);
+  expect(await totalOf(owner, `status=revoked&agentId=${agents[1]!.id}`)).toBe(0);
+  expect(await totalOf(owner, 'status=active&search=leaked')).toBe(0);
+  expect(await totalOf(other, 'status=revoked')).toBe(0);
 });

@@ -32,7 +32,12 @@ export function usePaletteSearch(typed: string, navigate: (path: string) => void
   const keys = useQuery({
     ...searchOptions,
     queryKey: ['keys', 'found', search],
-    queryFn: () => api.get('/v1/api-keys', { params: { query } }),
+    queryFn: async () => {
+      const find = (status: { status?: 'revoked' }) =>
+        api.get('/v1/api-keys', { params: { query: { ...query, ...status } } });
+      const found = await Promise.all([find({}), find({ status: 'revoked' })]);
+      return found.flatMap((reply) => reply.keys);
+    },
   });
   const projects = useQuery({
     ...searchOptions,
@@ -87,10 +92,10 @@ export function usePaletteSearch(typed: string, navigate: (path: string) => void
     },
     {
       group: 'Gateway tokens',
-      actions: (keys.data?.keys ?? []).map(({ id, name, keyPrefix, agentName }) => ({
+      actions: (keys.data ?? []).map(({ id, name, keyPrefix, agentName, status }) => ({
         id,
         label: name,
-        description: `${keyPrefix}…${agentName === null ? '' : ` of ${agentName}`}`,
+        description: `${keyPrefix}…${agentName === null ? '' : ` of ${agentName}`}${status === 'revoked' ? ', revoked' : ''}`,
         keywords,
         leftSection: <KeyRound size={ICON_SIZE} aria-hidden />,
         onClick: () => navigate(`/keys/${id}`),

@@ -41,7 +41,11 @@ export const registerKeyCommands = commandGroup(
     filters: {
       agentId: agentIdField('only those of one agent'),
       search: textField('--search <text>', 'part of the name, of the agent’s or of the prefix'),
-      status: choiceField('--status <status>', 'only those', ['active', 'expired']),
+      status: choiceField('--status <status>', 'only those; without it, none that is revoked', [
+        'active',
+        'expired',
+        'revoked',
+      ]),
       neverUsed: flagField('--never-used', 'only those that no call has used yet'),
       unusedSince: mapField(
         textField('--unused <span>', 'only those that no call has used for so long, e.g. 30d'),

@@ -6,7 +6,7 @@ export const PAGE_SIZE = 25;
 export const DEFAULT_KEY_FILTERS = { search: '', project: '', status: '', sort: 'createdAt', order: 'desc', page: 1 };
 type KeyFilters = typeof DEFAULT_KEY_FILTERS;
 
-export const STATUSES = ['active', 'expired'] as const;
+export const STATUSES = ['active', 'expired', 'revoked'] as const;
 const SORTS = ['createdAt', 'name', 'lastUsedAt', 'expiresAt'] as const;
 
 export function fetchKeys({ search, project, status, sort, order, page }: KeyFilters) {

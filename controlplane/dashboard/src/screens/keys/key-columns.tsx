@@ -28,7 +28,7 @@ export const keyColumns = ({ projectName, onEdit, onRotate, onRevoke }: KeyActio
     sortKey: 'name',
     cell: ({ name, keyPrefix }) => (
       <>
-        <Text size="sm" fw={600} span display="block" className="acg-break-anywhere">
+        <Text size="sm" fw={500} span display="block" className="acg-break-anywhere">
           {name}
         </Text>
         <Text size="xs" c="dimmed" ff="monospace" span display="block">
@@ -61,7 +61,10 @@ export const keyColumns = ({ projectName, onEdit, onRotate, onRevoke }: KeyActio
   { header: 'Created', sortKey: 'createdAt', cell: ({ createdAt }) => <RelativeTime at={createdAt} />, wideOnly: true },
   {
     header: 'Actions',
-    cell: (key) => <KeyActionButtons apiKey={key} onEdit={onEdit} onRotate={onRotate} onRevoke={onRevoke} />,
+    cell: (key) =>
+      key.status === 'revoked' ? null : (
+        <KeyActionButtons apiKey={key} onEdit={onEdit} onRotate={onRotate} onRevoke={onRevoke} />
+      ),
   },
 ];
 

@@ -1,7 +1,8 @@
 /** The dialogs that create, edit, rotate and revoke gateway tokens, for the list and for the page of one. */
-import { Code, Stack, Text } from '@mantine/core';
+import { Anchor, Code, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { lazy, type ReactNode, Suspense, useState } from 'react';
+import { useLocation } from 'wouter';
 import { api } from '../../api/api-client.js';
 import { useFormDraft } from '../../api/form-drafts-across-sign-in.js';
 import { showToast } from '../../components/feedback/toast.js';
@@ -92,12 +93,21 @@ function UsageInstructions({ secret }: { readonly secret: CreatedSecret }) {
 }
 
 function RevokeKeyDialog({ revokedKey, onClose }: { readonly revokedKey: Key; readonly onClose: () => void }) {
+  const [, navigate] = useLocation();
   const revoke = useMutation({
     mutationFn: () => api.delete('/v1/api-keys/{id}', { params: { path: { id: revokedKey.id } } }),
     onSuccess: () => {
       refreshKeys();
       onClose();
-      showToast(`${revokedKey.name} revoked`);
+      // The list no longer has it. Toasts are outside the router, so a link would not know its base.
+      showToast(
+        <>
+          {revokedKey.name} revoked.{' '}
+          <Anchor component="button" type="button" inherit onClick={() => navigate(`/keys/${revokedKey.id}`)}>
+            See what it did
+          </Anchor>
+        </>,
+      );
     },
   });
   return (
