@@ -377,7 +377,7 @@ const cli: FolderRules = {
 const dashboard: FolderRules = {
   api: [],
   'components/focus': [],
-  'components/layout': [],
+  'components/layout': ['api'],
   format: [],
   hooks: [],
   messages: [],

@@ -1,13 +1,13 @@
 /** Maps addresses to pages: the pages before sign-in, and the screens inside the shell. */
-import { Center, Loader, Skeleton, Stack } from '@mantine/core';
-import { lazy, Suspense, useEffect, useRef } from 'react';
+import { Center, Skeleton, Stack } from '@mantine/core';
+import { lazy, Suspense, useEffect, useLayoutEffect, useRef } from 'react';
 import { Redirect, Route, Router, Switch, useLocation, useSearch } from 'wouter';
-import { trackWait } from './api/api-reachability.js';
-import { useMe } from './api/session.js';
+import { BASE_PATH, HAS_NO_SESSION_COOKIE } from './api/page-meta-tags.js';
+import { fetchMeEarly, useMe } from './api/session.js';
 import { ErrorAlert } from './components/feedback/error-alert.js';
 import { lazyComponent } from './components/layout/lazy-component-no-suspense-delay.js';
 import { ROUTES } from './screens/screen-registry.js';
-import { AppLayout } from './shell/app-layout.js';
+import { AppLayout, preloadLayout } from './shell/app-layout.js';
 import { ErrorBoundary } from './shell/error-boundary.js';
 import { NotFoundPage } from './shell/not-found-page.js';
 import { organizationBase, parseOrganizationSlug } from './shell/organization-address.js';
@@ -36,10 +36,21 @@ const skeleton = (
     <Skeleton h={320} />
   </Stack>
 );
-const SCREEN_ROUTES = ROUTES.map(({ path, load }) => ({
-  path,
-  component: lazyComponent(() => trackWait(load()), skeleton),
-}));
+const SCREEN_ROUTES = ROUTES.map(({ path, load }) => ({ path, component: lazyComponent(load, skeleton) }));
+
+/** Requests the session, and at the same time the code of the screen of the address. Without a session it does nothing. */
+export function preloadPage(): void {
+  if (HAS_NO_SESSION_COOKIE) return;
+  fetchMeEarly();
+  preloadLayout();
+  const path = location.pathname.slice(BASE_PATH.length);
+  const slug = parseOrganizationSlug(path);
+  const screen = slug === null ? path : path.slice(organizationBase(slug).length);
+  SCREEN_ROUTES.find((route) => toPattern(route.path).test(screen))?.component.preload();
+}
+
+/** `/agents/:id` matches `/agents/x`. */
+const toPattern = (path: string): RegExp => new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}/?$`);
 
 export function AppRoutes() {
   const me = useMe();
@@ -152,11 +163,18 @@ const signInRedirect = (wanted: string, sessionEnded: boolean): string => {
   return sessionEnded ? `${path}${path.includes('?') ? '&' : '?'}ended` : path;
 };
 
-const FullPageLoader = () => (
-  <Center mih="100dvh">
-    <Loader aria-label="Loading" />
-  </Center>
-);
+/** The frame of the page in index.html, which the browser paints before it has the scripts. */
+const frame = document.getElementById('frame');
+
+/** Shows that frame for as long as it is mounted. After 3 s the frame says that the gateway responds slowly. */
+function FullPageLoader() {
+  useLayoutEffect(() => {
+    if (frame === null) return undefined;
+    document.body.append(frame);
+    return () => frame.remove();
+  }, []);
+  return null;
+}
 
 const FullPageError = (props: { readonly error: Error; readonly onRetry: () => unknown }) => (
   <Center mih="100dvh" p="md">

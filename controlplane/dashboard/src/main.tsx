@@ -1,5 +1,5 @@
 /** Starts the dashboard: theme, query cache, router. */
-import '@mantine/core/styles.css';
+import './theme/mantine-styles.css';
 import './theme/global.css';
 import './theme/compact-tables.css';
 import { MantineProvider } from '@mantine/core';
@@ -10,7 +10,7 @@ import { createRoot } from 'react-dom/client';
 import { Router } from 'wouter';
 import { BASE_PATH } from './api/page-meta-tags.js';
 import { queryClient } from './api/query-client.js';
-import { AppRoutes } from './app-routes.js';
+import { AppRoutes, preloadPage } from './app-routes.js';
 import { SilentErrorBoundary } from './shell/silent-error-boundary.js';
 import { accessibleColorVariables, theme } from './theme/theme.js';
 
@@ -22,6 +22,7 @@ const ToastContainer = lazy(() =>
   import('./components/feedback/toast-container.js').then((module) => ({ default: module.ToastContainer })),
 );
 
+preloadPage();
 createRoot(document.getElementById('root')!).render(
   <StrictMode>
     <MantineProvider

@@ -23,6 +23,6 @@ export function loadDashboardBuild(publicUrl: string, directory: string = BUILD_
   return {
     assetsDirectory: join(directory, 'assets'),
     renderPage: (nonce, session) =>
-      html.replaceAll('__NONCE__', nonce).replace('__SESSION__', session ? 'some' : 'none'),
+      html.replaceAll('__NONCE__', nonce).replaceAll('__SESSION__', session ? 'some' : 'none'),
   };
 }

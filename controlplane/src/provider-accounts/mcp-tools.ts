@@ -22,6 +22,7 @@ import type { Credentials } from '../providers/catalogue/credential-template.js'
 import type { Provider } from '../providers/catalogue/provider.js';
 import { applyCredential } from '../providers/credential-probe.js';
 import { listMcpTools, McpListFailure, type McpToolList, type SendToMcpServer } from '../providers/list-mcp-tools.js';
+import { createSecretMask } from '../providers/mask-echoed-secrets.js';
 import { decryptCredentials } from './credential-encryption.js';
 import type { AccountTools } from './schema.js';
 import type { ProviderAccountService } from './service.js';
@@ -169,6 +170,7 @@ export class McpTools {
     const credentials = await this.#mint(orgId, usable);
     const { upstream } = buildUpstreams(provider, orgId, account.id, credentials, account);
     if (upstream.injection?.sigv4) throw new McpListFailure('The gateway cannot sign these calls.');
+    const mask = createSecretMask(upstream.injection ?? {});
     const connect = createUndiciConnector(this.dialer, upstream.tenantAddress === true ? orgId : null);
     const agent = new Agent({ connect, pipelining: 0 });
     const signal = AbortSignal.timeout(TIMEOUT_MS);
@@ -177,7 +179,7 @@ export class McpTools {
     try {
       for (const [at, path] of paths.entries()) {
         try {
-          return await listMcpTools(createSender(upstream, path, agent, signal));
+          return await listMcpTools(createSender(upstream, path, agent, signal), mask);
         } catch (error) {
           const isMissing = error instanceof McpListFailure && (error.status === 404 || error.status === 405);
           if (!isMissing || at === paths.length - 1) throw error;

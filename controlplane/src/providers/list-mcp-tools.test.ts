@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { listMcpTools, McpListFailure, type McpResponse, type SendToMcpServer } from './list-mcp-tools.js';
+import { createSecretMask } from './mask-echoed-secrets.js';
 
 interface Sent {
   readonly method: string;
@@ -33,14 +34,46 @@ function createServer(answer: (sent: Sent) => McpResponse) {
   return { send, received };
 }
 
-const names = async (send: SendToMcpServer) => (await listMcpTools(send)).tools.map(({ name }) => name);
+const SECRET = 'server/token+0123';
+const mask = createSecretMask({ header: { name: 'authorization', prefix: 'Bearer ', secret: SECRET } });
+const names = async (send: SendToMcpServer) => (await listMcpTools(send, mask)).tools.map(({ name }) => name);
 const failureOf = (send: SendToMcpServer): Promise<McpListFailure> =>
-  listMcpTools(send).then(
+  listMcpTools(send, mask).then(
     () => expect.fail('listed'),
     (error) => error,
   );
 
 describe('tools of an MCP server', () => {
+  it.each([SECRET, encodeURIComponent(SECRET)])('masks the credential that the server quotes: %s', async (echo) => {
+    const hidden = '*'.repeat(echo.length);
+    const description = `${'d'.repeat(990)}${echo}`;
+    const { send } = createServer((sent) =>
+      resultOf(sent, { tools: [{ name: `read_${echo}`, title: `Bearer ${echo}`, description }] }),
+    );
+    expect((await listMcpTools(send, mask)).tools).toMatchObject([
+      { name: `read_${hidden}`, title: `Bearer ${hidden}`, description: `${'d'.repeat(990)}${hidden}`.slice(0, 1_000) },
+    ]);
+    const failing = createServer(({ message }) =>
+      respond(400, { jsonrpc: '2.0', id: message.id, error: { code: -32_000, message: `invalid token ${echo}` } }),
+    );
+    expect((await failureOf(failing.send)).message).toContain(`invalid token ${hidden}`);
+  });
+
+  it('masks the forms of every kind of injection', () => {
+    const encoded = Buffer.from('robot:pass-word-1').toString('base64');
+    const maskAll = createSecretMask({
+      basic: { username: 'robot', password: 'pass-word-1' },
+      secrets: ['second-secret'],
+    });
+    expect(maskAll(`robot ${encoded} pass-word-1 second-secret`)).toBe(
+      `robot ${'*'.repeat(encoded.length)} *********** *************`,
+    );
+    expect(createSecretMask({ query: { name: 'key', secret: 'query-secret' } })('?key=query-secret')).toBe(
+      '?key=************',
+    );
+    expect(createSecretMask({ none: {} })('text')).toBe('text');
+  });
+
   it('asks a server of 2026-07-28 once, without a session', async () => {
     const { send, received } = createServer((sent) =>
       resultOf(sent, {
@@ -53,7 +86,7 @@ describe('tools of an MCP server', () => {
         ],
       }),
     );
-    const list = await listMcpTools(send);
+    const list = await listMcpTools(send, mask);
     expect(list).toEqual({
       truncated: false,
       tools: [
@@ -142,11 +175,11 @@ describe('tools of an MCP server', () => {
     const { send, received } = createServer((sent) =>
       resultOf(sent, { tools: [{ name: `t${page++}` }], nextCursor: 'x' }),
     );
-    const list = await listMcpTools(send);
+    const list = await listMcpTools(send, mask);
     expect(list.truncated).toBe(true);
     expect(received).toHaveLength(20);
     const many = { tools: Array.from({ length: 900 }, (_, i) => ({ name: `t${i}` })), nextCursor: 'x' };
-    const long = await listMcpTools(createServer((sent) => resultOf(sent, many)).send);
+    const long = await listMcpTools(createServer((sent) => resultOf(sent, many)).send, mask);
     expect([long.tools.length, long.truncated]).toEqual([500, true]);
   });
 });

@@ -3,6 +3,7 @@
  * server is hostile: bytes, pages, tools and texts are bounded, redirects are not followed, schemas are not compiled.
  */
 import { createParser } from 'eventsource-parser';
+import type { MaskText } from './mask-echoed-secrets.js';
 
 interface McpTool {
   readonly name: string;
@@ -61,21 +62,24 @@ const SESSION_ID = /^[\x21-\x7e]{1,1024}$/;
 
 type Json = Record<string, unknown>;
 
-/** Throws {@link McpListFailure}, and what `send` throws. */
-export async function listMcpTools(send: SendToMcpServer): Promise<McpToolList> {
+/**
+ * Throws {@link McpListFailure}, and what `send` throws. `mask`: of the credential, which viewers must not read although
+ * a server quotes it in a text or an error.
+ */
+export async function listMcpTools(send: SendToMcpServer, mask: MaskText): Promise<McpToolList> {
   const budget = { bytes: BYTES_MAX };
   const meta = {
     'io.modelcontextprotocol/protocolVersion': MODERN_VERSION,
     'io.modelcontextprotocol/clientInfo': CLIENT_INFO,
     'io.modelcontextprotocol/clientCapabilities': {},
   };
-  const modern = new McpConversation(send, budget, { 'mcp-protocol-version': MODERN_VERSION }, meta);
+  const modern = new McpConversation(send, mask, budget, { 'mcp-protocol-version': MODERN_VERSION }, meta);
   try {
     return await listPages(modern);
   } catch (error) {
     if (!(error instanceof McpListFailure) || error.status === 401 || error.status === 403) throw error;
   }
-  const legacy = new McpConversation(send, budget, {}, null);
+  const legacy = new McpConversation(send, mask, budget, {}, null);
   await legacy.open();
   try {
     return await listPages(legacy);
@@ -125,6 +129,7 @@ class McpConversation {
 
   constructor(
     readonly send: SendToMcpServer,
+    readonly mask: MaskText,
     readonly budget: { bytes: number },
     headers: Readonly<Record<string, string>>,
     readonly meta: Json | null,
@@ -151,7 +156,7 @@ class McpConversation {
     const id = ++this.#lastId;
     const body = { jsonrpc: '2.0', id, method, params: this.meta === null ? params : { ...params, _meta: this.meta } };
     const response = await this.#post(body, this.meta === null ? {} : { 'mcp-method': method });
-    const message = await readAnswer(response, id, this.budget);
+    const message = await readAnswer(response, id, this.budget, this.mask);
     if (response.status < 200 || response.status > 299) throw describeStatus(response.status, message);
     if (message === null) throw new McpListFailure('The server answered without a response to the request.');
     if (isObject(message.error)) throw new McpListFailure(`The server answered: ${quoteMessage(message.error)}`);
@@ -182,12 +187,17 @@ const quoteMessage = ({ message }: Json): string =>
   (readText(message, MESSAGE_CHARS_MAX) ?? 'an error without a message').replaceAll(/[\p{C}\s]+/gu, ' ');
 
 /** The response with the id; null: none, or nothing that is JSON. Throws where the server sends too much. */
-async function readAnswer(response: McpResponse, id: number, budget: { bytes: number }): Promise<Json | null> {
+async function readAnswer(
+  response: McpResponse,
+  id: number,
+  budget: { bytes: number },
+  mask: MaskText,
+): Promise<Json | null> {
   const isStream = response.contentType.split(';', 1)[0]!.trim().toLowerCase() === 'text/event-stream';
   let found: Json | null = null;
   const parser = createParser({
     onEvent: ({ data }) => {
-      found ??= parseAnswer(data, id);
+      found ??= parseAnswer(data, id, mask);
     },
   });
   const decoder = new TextDecoder();
@@ -201,13 +211,13 @@ async function readAnswer(response: McpResponse, id: number, budget: { bytes: nu
     // The server may keep the stream open.
     if (found !== null) break;
   }
-  return isStream ? found : parseAnswer(text, id);
+  return isStream ? found : parseAnswer(text, id, mask);
 }
 
-function parseAnswer(text: string, id: number): Json | null {
+function parseAnswer(text: string, id: number, mask: MaskText): Json | null {
   let message: unknown;
   try {
-    message = JSON.parse(text);
+    message = JSON.parse(text, (_name, value: unknown) => (typeof value === 'string' ? mask(value) : value));
   } catch {
     return null;
   }

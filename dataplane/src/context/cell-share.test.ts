@@ -32,6 +32,22 @@ test('a default and a field of older control planes are shared as well; an unset
   expect(sharedValue(50, 'tpm', 'agent_provider')).toBeUndefined();
 });
 
+test('limits of tools get their share as well, at each origin of the provider; other policies stay', () => {
+  const policy = {
+    closed: false,
+    tools: { deny: ['drop'] },
+    toolLimits: [
+      { tool: 'send', rpm: 11 },
+      { tool: '*', rpm: 1 },
+    ],
+  };
+  const upstreams = [{ providerSlug: 'mail', policy }, { providerSlug: 'openai' }];
+  const shared = applyCellShare({ upstreams, namedOrigins: [{ policy }] }, { name: '', sharePercent: 50 });
+  const half = { ...policy, toolLimits: [{ tool: 'send', rpm: 5 }, policy.toolLimits[1]] };
+  expect(shared.upstreams).toEqual([{ providerSlug: 'mail', policy: half }, { providerSlug: 'openai' }]);
+  expect(shared.namedOrigins).toEqual([{ policy: half }]);
+});
+
 test('the shares of any cells that add up to the whole never grant more than the limit', () => {
   for (const percents of [
     [50, 50],

@@ -4,7 +4,7 @@
  * hard budgets.
  */
 import type { Cell } from '@acg/base/cells';
-import type { IAgentContext, ILimit } from '@acg/proto/messages';
+import type { IAgentContext, ILimit, IUpstream } from '@acg/proto/messages';
 import { LIMIT_TABLE } from '../limits/limit-table.js';
 
 /** The share of a limit, rounded down. Exact for whole limits below 2^53. */
@@ -19,10 +19,27 @@ export function applyCellShare(message: IAgentContext, cell: Cell): IAgentContex
   const shared = rates.flatMap(({ type, scope, window, unit, default: fallback }): ILimit[] => {
     const value =
       sent.find((one) => one.type === type && one.scope === scope)?.value || legacyValue(message, type) || fallback;
-    return value === null ? [] : [{ type, scope, window, unit, value: Math.max(1, shareOf(value, cell)) }];
+    return value === null ? [] : [{ type, scope, window, unit, value: grant(value, cell) }];
   });
   const others = sent.filter((one) => !rates.some(({ type, scope }) => one.type === type && one.scope === scope));
-  return { ...message, limits: [...shared, ...others] };
+  const shareTools = (upstreams: readonly IUpstream[] | null | undefined): IUpstream[] =>
+    (upstreams ?? []).map((upstream) => shareToolLimits(upstream, cell));
+  return {
+    ...message,
+    limits: [...shared, ...others],
+    upstreams: shareTools(message.upstreams),
+    namedOrigins: shareTools(message.namedOrigins),
+  };
+}
+
+const grant = (value: number, cell: Cell): number => Math.max(1, shareOf(value, cell));
+
+/** Limits of an MCP server's tools are rates, too. */
+function shareToolLimits(upstream: IUpstream, cell: Cell): IUpstream {
+  const { policy } = upstream;
+  if (!policy?.toolLimits?.length) return upstream;
+  const toolLimits = policy.toolLimits.map(({ tool, rpm }) => ({ tool: tool ?? '', rpm: grant(rpm ?? 0, cell) }));
+  return { ...upstream, policy: { ...policy, toolLimits } };
 }
 
 /** Of control planes that do not send `limits` yet. */

@@ -4,12 +4,12 @@
  * the message.
  */
 import { NO_CELL } from '@acg/base/cells';
+import { listSecretForms } from '@acg/base/list-secret-forms';
 import type { CallPolicy, ModelPatterns, SensitiveCall } from '@acg/base/policy/call-rule-source';
 import type { IAgentContext, ICallPolicy, IInjection, IModelRule, IUpstream, IUsageRule } from '@acg/proto/messages';
 import type { AgentContext, AgentStatus, Injection, Upstream, UsageFormat } from './agent-context.js';
 import { applyCellShare } from './cell-share.js';
 import { decodeLimits } from './decode-limits.js';
-import { listSecretForms } from './list-secret-forms.js';
 
 const SCOPES = ['agent', 'project', 'org'] as const;
 const STATUSES = ['active', 'paused', 'revoked'] as const satisfies readonly AgentStatus[];

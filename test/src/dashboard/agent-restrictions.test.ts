@@ -57,6 +57,7 @@ test('restricts an agent to models and calls, and tells whether a call would pas
   expect(policy.openai).toEqual({ models: { allow: ['gpt-5-*'] } });
   expect(policy.github.calls.length).toBeGreaterThan(0);
 
+  await page.getByRole('link', { name: 'Restricted by a policy' }).waitFor();
   await page.reload();
   await page.getByLabel('Restrict this agent').uncheck();
   await page.getByRole('button', { name: 'Save policy' }).click();

@@ -102,6 +102,23 @@ test('an agent created without a budget gets the default of its project', async 
   expect((await call('GET', `/v1/agents/${id}`)).body.agent.budgets).toMatchObject([{ window: 'day', cents: 700 }]);
 });
 
+test('preselects no project of several, because an agent cannot be moved', async () => {
+  const { visitor, call } = await ownerWithAgents([]);
+  const { page } = visitor;
+  await call('POST', '/v1/projects', { name: 'Crawlers' });
+  await visitor.goto('/agents');
+  await page.getByRole('button', { name: 'New agent' }).first().click();
+  await page.getByLabel('Name').fill('Placed');
+  await page.getByRole('button', { name: 'Create agent' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('Select a project').last().waitFor();
+  await dialog.getByRole('combobox', { name: 'Project' }).click();
+  await page.getByRole('option', { name: 'Crawlers' }).click();
+  await page.getByRole('button', { name: 'Create agent' }).click();
+  await page.getByRole('button', { name: 'I stored it' }).click();
+  await page.getByRole('link', { name: 'Crawlers' }).waitFor();
+});
+
 test('renders every tab of the agent page accessibly', async () => {
   const { visitor, call, ids } = await ownerWithAgents(['Support bot']);
   await call('POST', '/v1/api-keys', { name: 'production', agentId: ids[0] });
@@ -148,14 +165,14 @@ test('shows each agent its own limits after going back over several pages', asyn
   await call('PATCH', `/v1/agents/${ids[0]}`, { budgetCentsMonthly: 1_100 });
   const budget = page.getByLabel('Monthly budget (USD)');
   await visitor.goto(`/agents/${ids[0]}?tab=limits`);
-  await expect.poll(() => budget.inputValue()).toBe('$11');
+  await expect.poll(() => budget.inputValue()).toBe('$11.00');
   await page.getByRole('link', { name: 'All agents' }).click();
   await page.getByRole('link', { name: 'Crawler' }).click();
   await page.getByRole('tab', { name: 'Limits' }).click();
-  await expect.poll(() => budget.inputValue()).toBe('$50');
+  await expect.poll(() => budget.inputValue()).toBe('$50.00');
   await page.evaluate('history.go(-3)');
   await page.getByRole('heading', { name: 'Support bot' }).waitFor();
-  await expect.poll(() => budget.inputValue()).toBe('$11');
+  await expect.poll(() => budget.inputValue()).toBe('$11.00');
 });
 
 test('pauses with one click, undoes it, and deletes after the name was typed', async () => {

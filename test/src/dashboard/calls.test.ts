@@ -64,6 +64,11 @@ test('shows new calls live, stops on pause, and opens the details of a call', as
   expect((await send('/v1/broken')).status).toBe(500);
   await page.getByRole('row', { name: /\/v1\/broken.*500/ }).waitFor();
   await visitor.checkPage('calls');
+  await page.setViewportSize({ width: 390, height: 844 });
+  expect(await page.getByLabel('Search', { exact: true }).isVisible()).toBe(false);
+  await page.getByRole('button', { name: 'Filters' }).click();
+  await page.getByLabel('Search', { exact: true }).waitFor();
+  await page.setViewportSize({ width: 1280, height: 900 });
 
   await page.getByRole('button', { name: 'Pause' }).click();
   await page.getByText('Paused').waitFor();

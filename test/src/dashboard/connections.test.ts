@@ -88,7 +88,7 @@ test('adds an account, connects it, shows its state, and disconnects it with a r
   await page.getByRole('combobox', { name: 'Agent' }).fill('support');
   await page.getByRole('option', { name: 'Support bot' }).click();
   await page.getByRole('dialog').getByRole('combobox', { name: 'Provider' }).click();
-  await page.getByRole('option', { name: 'Acme CRM' }).click();
+  await page.getByRole('listbox').getByRole('option', { name: 'Acme CRM' }).click();
   await page.getByLabel('Client ID').fill('app-1');
   await page.getByLabel('Client secret').fill('app-secret-0123456789');
   await page.getByText(/\/connect\/[0-9a-f-]{36}\/acme\/callback/).waitFor();

@@ -148,7 +148,7 @@ test('tells the audit trail as sentences with names and links, by person and by 
   // The present name, also in the entry of the creation.
   await page.getByRole('cell', { name: 'created agent SEO crawler' }).waitFor();
   await page.getByRole('cell', { name: 'created agent Other' }).waitFor();
-  await page.getByRole('button', { name: 'only this: SEO crawler' }).first().click();
+  await page.getByRole('button', { name: 'View history: SEO crawler' }).first().click();
   await page.getByRole('cell', { name: 'created agent Other' }).waitFor({ state: 'detached' });
   const chips = page.getByRole('group', { name: 'Active filters' });
   await chips.getByText(`By: ${email}`).waitFor();

@@ -82,7 +82,7 @@ test('adds an account without a secret by its instructions, and tests each step 
   await dialog.getByRole('combobox', { name: 'Agent' }).fill('support');
   await page.getByRole('option', { name: 'Support bot' }).click();
   await dialog.getByRole('combobox', { name: 'Provider' }).click();
-  await page.getByRole('option', { name: 'Anthropic' }).click();
+  await page.getByRole('listbox').getByRole('option', { name: 'Anthropic' }).click();
   await dialog.getByLabel('Kind of credential').selectOption('federation');
   await dialog.getByText(/Audience of the rule: https:\/\/api\.anthropic\.com/).waitFor();
   await visitor.checkPage('providers-account-new-without-secret');
@@ -202,7 +202,23 @@ test('stores a shared credential once, assigns it to several agents and rotates 
   await page.getByLabel('Credential', { exact: true }).last().selectOption({ label: 'Shared: Team key' });
   await visitor.checkPage('providers-account-new');
   await page.getByRole('dialog').getByRole('button', { name: 'Add', exact: true }).click();
-  await page.getByRole('row', { name: /Writer.*Stored, shared\b/ }).waitFor();
+  await page.getByRole('row', { name: /Writer.*Stored.*Team key/ }).waitFor();
+  const accounts = page.getByRole('table', { name: 'Accounts' }).getByRole('row');
+  await page.getByRole('button', { name: 'Agent', exact: true }).click();
+  await page
+    .getByRole('columnheader', { name: 'Agent', exact: true })
+    .and(page.locator('[aria-sort="ascending"]'))
+    .waitFor();
+  const agents = async () => (await accounts.allTextContents()).slice(1).map((text) => /^[A-Z]\w+/.exec(text)?.[0]);
+  expect(await agents()).toEqual(['Crawler', 'Support', 'Writer'].map((name) => expect.stringContaining(name)));
+  await page.getByRole('button', { name: 'Agent', exact: true }).click();
+  await expect.poll(agents).toEqual(['Writer', 'Support', 'Crawler'].map((name) => expect.stringContaining(name)));
+  await page.getByLabel('Provider', { exact: true }).selectOption('Anthropic');
+  await page.getByText('Nothing matches these filters').waitFor();
+  expect(page.url()).toContain('provider=anthropic');
+  await page.getByRole('button', { name: 'Clear filters' }).first().click();
+  await accounts.nth(1).waitFor();
+  await visitor.checkPage('providers-accounts');
 
   await page.getByRole('tab', { name: 'Shared credentials' }).click();
   await page.getByRole('row', { name: /Team key.*2 agents/ }).waitFor();

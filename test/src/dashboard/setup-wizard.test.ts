@@ -174,6 +174,23 @@ test('offers the stand-in provider, and common causes after waiting for 20 s', a
   await page.getByText('First call received: 200').waitFor();
 });
 
+test('reports a call with the shown token before the user continues, and keeps the token', async () => {
+  const { visitor } = await dashboard().signUpOwner();
+  const { page } = visitor;
+  await visitor.goto('/setup');
+  await page.getByLabel('Name', { exact: true }).fill('Eager bot');
+  await page.getByRole('button', { name: 'Create agent' }).click();
+  await page.getByRole('button', { name: 'Use the stand-in provider' }).click();
+  await page.getByRole('button', { name: 'Create token' }).click();
+  const token = (await page.locator('[data-secret]').textContent())!;
+  const response = await fetch(`http://127.0.0.1:${agentPort}/v1/proxy/openai/v1/models`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  expect(response.status).toBe(200);
+  await page.getByText('First call received: 200').waitFor();
+  expect(await page.locator('[data-secret]').textContent()).toBe(token);
+});
+
 test('creates only one token on a double click', async () => {
   const { visitor, email, password } = await dashboard().signUpOwner();
   const { page } = visitor;

@@ -210,6 +210,20 @@ test('never offers results of an earlier search text', async () => {
   await page.getByRole('option', { name: 'Support bot' }).waitFor();
 });
 
+test('paints a frame and loads the screen before the session is known, and says when it waits for long', async () => {
+  const { visitor } = await dashboard().signUpOwner();
+  const { page } = visitor;
+  const release = await blockRequests(page, /\/v1\/me$/);
+  const screen = page.waitForRequest(/agents-page/);
+  await page.goto(`${visitor.url}/agents`);
+  await screen;
+  await page.getByText('Agent Credential Gateway').waitFor();
+  await page.getByText('The gateway responds slowly').waitFor();
+  release();
+  await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor();
+  expect(await page.getByText('The gateway responds slowly').count()).toBe(0);
+});
+
 test('keeps the page and reports it when an optional part fails to load', async () => {
   const { visitor } = await dashboard().signUpOwner();
   const { page } = visitor;

@@ -107,7 +107,17 @@ test('explains each rejection and links to its fix', async () => {
   await page.goBack();
   await page.getByRole('heading', { name: 'Rejections', level: 1 }).waitFor();
   await page.goBack();
-  await page.getByRole('row', { name: /^not_assigned/ }).waitFor();
+  await page.getByRole('row', { name: /Not assigned not_assigned/ }).waitFor();
+
+  // On a phone the closed card has the whole advice.
+  await page.setViewportSize({ width: 390, height: 844 });
+  const card = page.getByRole('list', { name: 'Rejections by reason' }).getByRole('listitem').first();
+  const [outer, advice] = await Promise.all([
+    card.boundingBox(),
+    card.locator('.acg-card-text span').last().boundingBox(),
+  ]);
+  expect(advice!.x + advice!.width).toBeLessThanOrEqual(outer!.x + outer!.width);
+  expect(advice!.y + advice!.height).toBeLessThanOrEqual(outer!.y + outer!.height);
 });
 
 test('shows an agent over its budget, and accepts its next call after the budget was raised', async () => {
@@ -117,12 +127,12 @@ test('shows an agent over its budget, and accepts its next call after the budget
   // Each call costs about 0.9 cents.
   await expect.poll(() => spender.sendCall('o1-pro')).toBe(429);
   await visitor.goto('/agents');
-  await page.getByRole('row', { name: /Spender.* of \$0\.01, 1\d\d\.?\d*%/ }).waitFor();
+  await page.getByRole('row', { name: /Spender.*over budget.* of \$0\.01, 1\d\d\.?\d*%/ }).waitFor();
   await visitor.gotoAndCheck('/', 'overview-budget');
   await page.getByText('Spender: calls are rejected until the end of the month.').waitFor();
 
   await visitor.goto(`/refusals?agent=${spender.id}`);
-  await page.getByRole('row', { name: /^budget \d+ The monthly budget is used up/ }).waitFor();
+  await page.getByRole('row', { name: /Budget budget \d+ The monthly budget is used up/ }).waitFor();
   await page.getByRole('link', { name: 'Agent limits' }).click();
   await page.getByText(/Spent this month \(UTC\): \$0\.0\d/).waitFor();
   const usedUp = page.getByText('This budget is used up');
@@ -155,7 +165,7 @@ test('reports usage by provider and model, below a cent, for custom days and as 
   // Hours are in the zone of the browser, or in UTC where the user chose it; days are UTC days.
   const devtools = await visitor.context.newCDPSession(page);
   await devtools.send('Emulation.setTimezoneOverride', { timezoneId: 'Pacific/Auckland' });
-  await visitor.gotoAndCheck('/usage', 'usage');
+  await visitor.gotoAndCheck('/usage?period=24h', 'usage');
   const { costUsd } = (await call('GET', '/v1/usage/summary?period=7d')).body;
   expect(costUsd).toBeGreaterThan(0);
   expect(costUsd).toBeLessThan(0.01);
@@ -278,6 +288,23 @@ test('closes a month: by project and model with total, share, change and order, 
   expect(lines[2]).toMatch(/^Total,/);
   const spends = lines.map((line) => Number(line.split(',')[4]));
   expect(spends[0]! + spends[1]!).toBeCloseTo(spends[2]!, 6);
+
+  // A past month has no figures of the present one beside it.
+  const presentMonth = page.getByRole('region', { name: 'This calendar month' });
+  await presentMonth.waitFor();
+  await page.getByLabel('Period', { exact: true }).selectOption('Last month');
+  await presentMonth.waitFor({ state: 'detached' });
+
+  // A bar of a day leads to its calls.
+  await visitor.goto('/usage?period=7d&by=agent');
+  const bars = page.getByRole('region', { name: 'Spend by agent', exact: true }).getByRole('img');
+  const { width, height } = (await bars.boundingBox())!;
+  // The last bar is today's.
+  const position = { x: width * 0.93, y: height / 2 };
+  await bars.hover({ position });
+  await bars.click({ position });
+  await page.getByRole('heading', { name: 'Calls', level: 1 }).waitFor();
+  expect(page.url()).toMatch(/from=[\d-]+T00%3A00%3A00.000Z&to=[\d-]+T00%3A00%3A00.000Z&live=off/);
 
   // The budgets of the month and of a day are lines in the charts of the agent.
   const rowOf = (window: string, cents: number) => ({ window, cents, models: [], mode: 'soft' });

@@ -16,6 +16,9 @@ const fetchMe = async () => {
   return me;
 };
 
+/** Starts the request before the first render; {@link useMe} waits for the same response. */
+export const fetchMeEarly = (): void => void queryClient.prefetchQuery({ queryKey: ME_QUERY_KEY, queryFn: fetchMe });
+
 /** `data` null: signed out. */
 export const useMe = () =>
   useQuery<Me | null>({

@@ -14,6 +14,13 @@ export const useProjects = () =>
     staleTime: 60_000,
   });
 
+/**
+ * The project of a new agent before the user chooses one: the only project, otherwise empty. An agent cannot be moved,
+ * so a preselected project of several would put its spend on the wrong bill.
+ */
+export const onlyProjectId = (projects: readonly { readonly id: string }[] | undefined): string =>
+  projects?.length === 1 ? projects[0]!.id : '';
+
 const fetchProviderPage = (offset: number) =>
   api.get('/v1/custom-providers', { params: { query: { limit: LIST_LIMIT, offset } } });
 

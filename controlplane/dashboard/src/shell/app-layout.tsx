@@ -12,7 +12,11 @@ import { SidebarNavigation } from './sidebar-navigation.js';
 import { SilentErrorBoundary } from './silent-error-boundary.js';
 
 // Loaded later: menus and tooltips are a quarter of the layout's scripts, and the content does not need them.
-const HeaderActions = lazy(() => import('./header-actions.js').then((module) => ({ default: module.HeaderActions })));
+const HeaderActions = lazyComponent(
+  async () => (await import('./header-actions.js')).HeaderActions,
+  <Skeleton h={34} w={200} />,
+);
+export const preloadLayout = HeaderActions.preload;
 const CommandPalette = lazy(() =>
   import('./command-palette.js').then((module) => ({ default: module.CommandPalette })),
 );
@@ -70,9 +74,7 @@ export function AppLayout({ children }: { readonly children: ReactNode }) {
             </UnstyledButton>
           </Group>
           <SilentErrorBoundary>
-            <Suspense fallback={<Skeleton h={34} w={200} />}>
-              <HeaderActions onSearch={() => setOverlay('palette')} onHelp={() => setOverlay('keys')} />
-            </Suspense>
+            <HeaderActions onSearch={() => setOverlay('palette')} onHelp={() => setOverlay('keys')} />
           </SilentErrorBoundary>
         </Group>
       </AppShell.Header>

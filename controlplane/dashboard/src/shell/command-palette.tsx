@@ -76,7 +76,7 @@ export function CommandPalette({ onClose }: { readonly onClose: () => void }) {
   return (
     <Spotlight
       store={store}
-      actions={[...results.groups, { group: 'Go to', actions: screens }, { group: 'Commands', actions: commands }]}
+      actions={[...results.groups, { group: 'Pages', actions: screens }, { group: 'Commands', actions: commands }]}
       query={typed}
       onQueryChange={(text) => setTyped(redactTokensInText(text))}
       nothingFound={results.emptyMessage}

@@ -133,7 +133,7 @@ export function ChartCanvas({
         role="img"
         aria-label={`${title}. The table shows the same figures.`}
         style={onBucket === undefined ? {} : { cursor: 'pointer' }}
-        onClick={() => bucket !== undefined && onBucket?.(bucket)}
+        onClick={() => bucket !== undefined && onBucket?.(bucket, interval)}
       />
       {bucket !== undefined && hovered !== null && (
         <figcaption

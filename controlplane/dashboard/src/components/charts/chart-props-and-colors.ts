@@ -34,7 +34,7 @@ export interface ChartProps {
   /** Pixels. */
   readonly height?: number;
   /** A click on the bars of a bucket. */
-  readonly onBucket?: (bucket: string) => void;
+  readonly onBucket?: (bucket: string, interval: 'hour' | 'day') => void;
 }
 
 export const FAILED_COLOR = '#e03131';

@@ -3,28 +3,35 @@
  * is loaded: React delays content that follows a fallback by up to 300 ms, which was most of the load time of most
  * views.
  */
-import { type ComponentType, type ReactNode, useEffect, useState } from 'react';
+import { type ComponentType, type FunctionComponent, type ReactNode, useEffect, useState } from 'react';
+import { trackWait } from '../../api/api-reachability.js';
+
+export interface LazyComponent<P extends object> extends FunctionComponent<P> {
+  /** Starts to load the code. A failure is ignored; the first mount tries again. */
+  readonly preload: () => void;
+}
 
 /** A load failure is thrown to the nearest error boundary; the next mount tries again. */
 export function lazyComponent<P extends object>(
   load: () => Promise<ComponentType<P>>,
   fallback: ReactNode,
-): ComponentType<P> {
+): LazyComponent<P> {
   let Loaded: ComponentType<P> | null = null;
-  return function LazyComponent(props: P) {
+  const start = async (): Promise<void> => {
+    Loaded = await trackWait(load());
+  };
+  function LazyComponent(props: P) {
     const [failure, setFailure] = useState<{ readonly error: unknown } | null>(null);
     const [, redraw] = useState(false);
     useEffect(() => {
       if (Loaded !== null) return;
-      load().then(
-        (component) => {
-          Loaded = component;
-          redraw(true);
-        },
+      start().then(
+        () => redraw(true),
         (error: unknown) => setFailure({ error }),
       );
     }, []);
     if (failure !== null) throw failure.error;
     return Loaded === null ? fallback : <Loaded {...props} />;
-  };
+  }
+  return Object.assign(LazyComponent, { preload: () => void start().catch(() => undefined) });
 }

@@ -8,6 +8,7 @@ import { FAILED_COLOR } from '../charts/chart-props-and-colors.js';
 import { TimeSeriesChart } from '../charts/time-series-chart.js';
 import { ErrorAlert } from '../feedback/error-alert.js';
 import type { parsePeriod } from '../forms/period-control.js';
+import { useOpenCallsOfBar } from './use-open-calls-of-bar.js';
 
 const REFETCH_MS = 30_000;
 const CENTS_PER_USD = 100;
@@ -36,6 +37,7 @@ export function SpendAndCallsCharts({ scope, period, budgets = NO_BUDGETS }: Spe
     placeholderData: keepPreviousData,
     refetchInterval: REFETCH_MS,
   });
+  const openCalls = useOpenCallsOfBar({ agent: scope.agentId, project: scope.projectId, key: scope.keyId });
   const points = series.data?.timeseries;
   const buckets = useMemo(() => points?.map(({ bucket }) => bucket) ?? [], [points]);
   const spend = useMemo(() => [{ label: 'Spend', values: points?.map(({ costUsd }) => costUsd) ?? [] }], [points]);
@@ -71,6 +73,7 @@ export function SpendAndCallsCharts({ scope, period, budgets = NO_BUDGETS }: Spe
             lines={budgetLine}
             format={formatUsd}
             axis={formatUsdTick}
+            onBucket={openCalls}
           />
           <TimeSeriesChart
             title="Calls"
@@ -79,6 +82,7 @@ export function SpendAndCallsCharts({ scope, period, budgets = NO_BUDGETS }: Spe
             stale={series.isPlaceholderData}
             series={calls}
             format={formatCount}
+            onBucket={openCalls}
           />
         </SimpleGrid>
       )}

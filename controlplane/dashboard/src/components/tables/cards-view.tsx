@@ -1,6 +1,6 @@
 /**
- * A list on a small screen: one card of at most 96 px for each row, with its title and the first values that are set. A
- * button opens all values and actions of a row.
+ * A list on a small screen: one card of at most 96 px for each row, with its title and the first values that are set.
+ * Columns with `wraps` make it higher. A button opens all values and actions of a row.
  */
 import { ActionIcon, Group, NativeSelect, Stack, Text } from '@mantine/core';
 import { ChevronDown, ChevronUp } from 'lucide-react';
@@ -22,7 +22,10 @@ export function CardsView<Data, Row>(props: ListProps<Data, Row>) {
           label="Sort by"
           p="md"
           pb={0}
-          data={sortable.map(({ sortKey, header }) => ({ value: sortKey!, label: header }))}
+          data={[
+            ...(sorting.sort === '' ? [{ value: '', label: 'Default' }] : []),
+            ...sortable.map(({ sortKey, header }) => ({ value: sortKey!, label: header })),
+          ]}
           value={sorting.sort}
           onChange={({ currentTarget: { value } }) =>
             sorting.onSort(value, sortable.find(({ sortKey }) => sortKey === value)?.numeric === true ? 'desc' : 'asc')
@@ -68,9 +71,8 @@ function RowCard<Row>({ row, columns, href, selection }: RowCardProps<Row>) {
   const cells = others
     .map((column) => ({ ...column, content: column.cell(row) }))
     .filter(({ header, content }) => header !== ACTIONS_HEADER || content !== false);
-  const summary = cells
-    .filter(({ header, content }) => header !== ACTIONS_HEADER && isSet(content))
-    .slice(0, SUMMARY_VALUES);
+  const shown = cells.filter(({ header, content }) => header !== ACTIONS_HEADER && isSet(content));
+  const summary = shown.filter(({ wraps }) => wraps !== true).slice(0, SUMMARY_VALUES);
   const Icon = isOpen ? ChevronUp : ChevronDown;
   return (
     <li className="acg-card-list-item">
@@ -118,14 +120,26 @@ function RowCard<Row>({ row, columns, href, selection }: RowCardProps<Row>) {
           ))}
         </Stack>
       ) : (
-        <div className="acg-card-summary">
-          {summary.map(({ header, content, numeric }) => (
-            <div key={header} className="acg-card-value">
-              <span className="acg-label">{header}</span>
-              <div className={numeric === true ? 'acg-card-line acg-tabular-numbers' : 'acg-card-line'}>{content}</div>
-            </div>
-          ))}
-        </div>
+        <>
+          <div className="acg-card-summary">
+            {summary.map(({ header, content, numeric }) => (
+              <div key={header} className="acg-card-value">
+                <span className="acg-label">{header}</span>
+                <div className={numeric === true ? 'acg-card-line acg-tabular-numbers' : 'acg-card-line'}>
+                  {content}
+                </div>
+              </div>
+            ))}
+          </div>
+          {shown.map(
+            ({ header, content, wraps }) =>
+              wraps === true && (
+                <div key={header} className="acg-card-text">
+                  {content}
+                </div>
+              ),
+          )}
+        </>
       )}
     </li>
   );

@@ -3,6 +3,9 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { Sorting } from './header-cell.js';
 
+/** Times as ISO text. Null: the row has none. */
+export type SortValue = string | number | null;
+
 export interface Column<Row> {
   readonly header: string;
   readonly cell: (row: Row) => ReactNode;
@@ -10,10 +13,14 @@ export interface Column<Row> {
   readonly numeric?: boolean;
   /** Shown only on wide screens. */
   readonly wideOnly?: boolean;
+  /** On small screens its whole text is shown, however many lines it takes. */
+  readonly wraps?: boolean;
   /** Shown only where the user chooses it. */
   readonly isOptional?: boolean;
   /** Value of `Sorting.sort` for this column; without it the column cannot be sorted. */
   readonly sortKey?: string;
+  /** Makes the column sortable in a list without `sorting`, while all its rows are loaded. */
+  readonly sortValue?: (row: Row) => SortValue;
 }
 
 export interface Paging {
@@ -55,7 +62,7 @@ export interface DataTableProps<Data, Row> {
   /** Rows of one line, and a head that stays at the top of the window. */
   readonly isDense?: boolean;
   readonly selection?: Selection<Row>;
-  readonly sorting?: Sorting;
+  readonly sorting?: Sorting | undefined;
   /** Cells of the last line, by the header of their column, e.g. totals. */
   readonly footer?: (data: Data) => Readonly<Record<string, ReactNode>>;
   readonly filtered?: boolean;

@@ -15,6 +15,7 @@ import { ACTIONS_HEADER, type DataTableProps, type ListProps, type Selection } f
 import { HeaderCell } from './header-cell.js';
 import { CursorBar, PagingBar } from './paging-bars.js';
 import { RowCheckbox, RowLink } from './row-parts.js';
+import { useLocalSorting } from './use-local-sorting.js';
 import { useTableView } from './use-table-view.js';
 
 export type { Column } from './data-table-types.js';
@@ -33,6 +34,7 @@ export function DataTable<Data, Row>(props: DataTableProps<Data, Row>) {
   const focusStays = useListFocusOnRowRemoval();
   const view = useTableView(props.label);
   const card = useRef<HTMLDivElement>(null);
+  const sortLocally = useLocalSorting<Row>();
   const data = query.data;
   if (data === undefined) {
     return (
@@ -45,10 +47,19 @@ export function DataTable<Data, Row>(props: DataTableProps<Data, Row>) {
       </Card>
     );
   }
-  const list = rows(data);
+  const loaded = rows(data);
   const paging = props.paging?.(data);
   const cursorPaging = props.cursorPaging?.(data);
-  const columns = props.columns.filter((column) => view.isShown(column, wide));
+  const {
+    list,
+    columns: allColumns,
+    sorting = props.sorting,
+  } = sortLocally(
+    loaded,
+    props.columns,
+    props.sorting === undefined && cursorPaging === undefined && (paging?.total ?? 0) <= loaded.length,
+  );
+  const columns = allColumns.filter((column) => view.isShown(column, wide));
   const isBeyondLastPage = list.length === 0 && paging !== undefined && paging.total > 0;
   const isCompact = view.isCompact && !narrow;
   return (
@@ -88,13 +99,15 @@ export function DataTable<Data, Row>(props: DataTableProps<Data, Row>) {
           (narrow ? (
             <CardsView
               {...props}
-              columns={props.columns.filter((column) => view.isShown(column, true))}
+              sorting={sorting}
+              columns={allColumns.filter((column) => view.isShown(column, true))}
               list={list}
               footerCells={props.footer?.(data) ?? null}
             />
           ) : (
             <TableView
               {...props}
+              sorting={sorting}
               list={list}
               columns={columns}
               isCompact={isCompact}

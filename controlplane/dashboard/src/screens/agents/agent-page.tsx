@@ -6,10 +6,12 @@ import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { StatusBadge } from '../../components/feedback/status-badge.js';
 import { lazyComponent } from '../../components/layout/lazy-component-no-suspense-delay.js';
 import { PageHeader } from '../../components/layout/page-header.js';
+import { PageLink } from '../../components/layout/page-link.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
 import { type Agent, useAgent, useProjects } from '../../resources/agent-account-and-key-hooks.js';
 import { AgentActions } from './agent-actions.js';
 import { AgentStatusBadge } from './agent-status-badge.js';
+import { useAgentMonth } from './use-agent-month.js';
 
 const DEFAULTS = { tab: 'overview' };
 const SKELETON = <Skeleton h={240} />;
@@ -91,9 +93,26 @@ function ProjectName({ id }: { readonly id: string }) {
   );
 }
 
+/** What restricts the agent beyond its limits, each with a link to the setting. */
+function Restrictions({ agent }: { readonly agent: Agent }) {
+  const { policy, budgetMode, auditLimits, budgets } = agent;
+  const isAudited = auditLimits.length > 0 || budgets.some(({ mode }) => mode === 'audit');
+  const links = [
+    policy !== null && { tab: 'policy', text: 'Restricted by a policy' },
+    budgetMode === 'hard' && { tab: 'limits', text: 'Hard budget' },
+    isAudited && { tab: 'limits', text: 'Limits in audit mode' },
+  ].filter((link) => link !== false);
+  return links.map(({ tab, text }) => (
+    <PageLink key={text} href={`/agents/${agent.id}?tab=${tab}`}>
+      {text}
+    </PageLink>
+  ));
+}
+
 function AgentTabs({ agent }: { readonly agent: Agent }) {
   const { values } = useUrlState(DEFAULTS);
   const [path, navigate] = useLocation();
+  const month = useAgentMonth(agent.id);
   const tab = TABS.find(({ value }) => value === values.tab) ?? TABS[0];
   return (
     <>
@@ -102,9 +121,14 @@ function AgentTabs({ agent }: { readonly agent: Agent }) {
         title={agent.name}
         description={
           <Group component="span" gap="md">
-            <AgentStatusBadge status={agent.status} />
+            <AgentStatusBadge
+              status={agent.status}
+              monthCents={month.data?.monthCents}
+              budgetCents={agent.budgetCentsMonthly}
+            />
             {agent.ownerUserId !== undefined && <StatusBadge tone="neutral">Personal agent</StatusBadge>}
             <ProjectName id={agent.projectId} />
+            <Restrictions agent={agent} />
             <InlineCopy value={agent.slug} what="slug" />
             <InlineCopy value={agent.id} what="agent id" />
             {agent.description !== '' && (

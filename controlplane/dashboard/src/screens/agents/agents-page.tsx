@@ -10,6 +10,7 @@ import { Sparkline } from '../../components/charts/sparkline.js';
 import { BudgetBar } from '../../components/feedback/budget-bar.js';
 import { EmptyState } from '../../components/feedback/empty-state.js';
 import { RelativeTime } from '../../components/feedback/relative-time.js';
+import { FilterBar } from '../../components/forms/filter-bar.js';
 import { PeriodControl, parsePeriod } from '../../components/forms/period-control.js';
 import { SearchInput } from '../../components/forms/search-input.js';
 import { PageHeader } from '../../components/layout/page-header.js';
@@ -117,6 +118,7 @@ export function AgentsPage() {
       <Suspense>
         {(isCreating || tokenShown) && (
           <NewAgentDialog
+            projectId={values.project}
             onToken={() => {
               setTokenShown(true);
               setIsCreating(false);
@@ -141,7 +143,7 @@ interface AgentFiltersProps {
 function AgentFilters({ values, set, period }: AgentFiltersProps) {
   const projects = useProjects();
   return (
-    <Group gap="sm" mb="md" align="flex-end" className="acg-filters">
+    <FilterBar isFiltered={values.search + values.status + values.project !== ''}>
       <SearchInput
         label="Search agents"
         placeholder="Name or id"
@@ -169,7 +171,7 @@ function AgentFilters({ values, set, period }: AgentFiltersProps) {
         w={140}
       />
       <PeriodControl value={period} onChange={(value) => set({ period: value })} />
-    </Group>
+    </FilterBar>
   );
 }
 
@@ -189,7 +191,12 @@ const agentColumns = (period: string): readonly Column<AgentRow>[] => [
       </span>
     ),
   },
-  { header: 'Status', cell: ({ status }) => <AgentStatusBadge status={status} /> },
+  {
+    header: 'Status',
+    cell: ({ status, monthCents, budgetCentsMonthly }) => (
+      <AgentStatusBadge status={status} monthCents={monthCents} budgetCents={budgetCentsMonthly} />
+    ),
+  },
   { header: 'Spend', numeric: true, sortKey: 'costCents', cell: ({ costUsd }) => formatUsd(costUsd) },
   {
     header: 'This month',

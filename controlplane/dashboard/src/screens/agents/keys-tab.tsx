@@ -57,7 +57,11 @@ export function KeysTab({ agent }: { readonly agent: Agent }) {
         rows={(data) => data}
         rowKey={({ id }) => id}
         columns={[
-          { header: 'Name', cell: ({ name }) => <span className="acg-name">{name}</span> },
+          {
+            header: 'Name',
+            sortValue: ({ name }) => name,
+            cell: ({ name }) => <span className="acg-name">{name}</span>,
+          },
           { header: 'Prefix', cell: ({ keyPrefix }) => <code>{keyPrefix}</code> },
           {
             header: 'Status',
@@ -70,8 +74,16 @@ export function KeysTab({ agent }: { readonly agent: Agent }) {
                 <StatusBadge tone="success">in use</StatusBadge>
               ),
           },
-          { header: 'Last used', cell: ({ lastUsedAt }) => <RelativeTime at={lastUsedAt} never="Never" /> },
-          { header: 'Expires', cell: ({ expiresAt }) => (expiresAt === null ? 'Never' : formatDateTime(expiresAt)) },
+          {
+            header: 'Last used',
+            sortValue: ({ lastUsedAt }) => lastUsedAt,
+            cell: ({ lastUsedAt }) => <RelativeTime at={lastUsedAt} never="Never" />,
+          },
+          {
+            header: 'Expires',
+            sortValue: ({ expiresAt }) => expiresAt,
+            cell: ({ expiresAt }) => (expiresAt === null ? 'Never' : formatDateTime(expiresAt)),
+          },
           {
             header: 'Actions',
             cell: (key) => (

@@ -11,7 +11,7 @@ import { BudgetAmountInput } from '../../components/forms/budget-amount-input.js
 import { BudgetThresholdInput, validateThresholds } from '../../components/forms/budget-threshold-input.js';
 import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
 import { lazyComponent } from '../../components/layout/lazy-component-no-suspense-delay.js';
-import { dollarInputToCents } from '../../format/format.js';
+import { centsToDollarInput, dollarInputToCents } from '../../format/format.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
 import { type Agent, useUpdateAgent } from '../../resources/agent-account-and-key-hooks.js';
 import { AuditModeCard } from './audit-mode-card.js';
@@ -21,7 +21,6 @@ import { MonthSpendHint } from './month-spend-hint.js';
 
 const ReplayDialog = lazyComponent(async () => (await import('./replay-dialog.js')).ReplayDialog, null);
 
-const CENTS = 100;
 /** The address opens the dialog, so that the command palette can. */
 const REPLAY_CLOSED = { replay: '' };
 const numberOrNull = (value: number | string): number | null => (typeof value === 'number' ? value : null);
@@ -42,7 +41,7 @@ export function LimitsTab({ agent }: { readonly agent: Agent }) {
   const { values, set } = useUrlState(REPLAY_CLOSED);
   const readOnly = useMissingRoleReason('admin') !== null;
   const [draft, saveDraft] = useFormDraft(`limits of ${agent.id}`, {
-    budget: agent.budgetCentsMonthly === null ? ('' as number | string) : agent.budgetCentsMonthly / CENTS,
+    budget: centsToDollarInput(agent.budgetCentsMonthly) as number | string,
     thresholds: agent.usageThresholds.map(String),
     ...mapRateLimits(({ field }): number | string => agent[field] ?? ''),
     ...enforcementInputs(agent),

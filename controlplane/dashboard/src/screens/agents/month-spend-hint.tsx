@@ -1,10 +1,9 @@
 /** The spend of the calendar month (UTC), below the field of the monthly budget. Warns about a budget that is used up. */
 import { Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
-import { api } from '../../api/api-client.js';
 import { isPlainMonthly } from '../../components/budgets/budget-row.js';
 import { formatCents } from '../../format/format.js';
 import type { Agent } from '../../resources/agent-account-and-key-hooks.js';
+import { useAgentMonth } from './use-agent-month.js';
 
 interface MonthSpendHintProps {
   readonly agent: Agent;
@@ -13,12 +12,7 @@ interface MonthSpendHintProps {
 }
 
 export function MonthSpendHint({ agent, budgetCents }: MonthSpendHintProps) {
-  const month = useQuery({
-    queryKey: ['agents', 'month of limits', agent.id],
-    queryFn: () => api.get('/v1/usage/agents', { params: { query: { search: agent.id, limit: 1 } } }),
-    refetchInterval: 30_000,
-  });
-  const spentCents = month.data?.agents[0]?.monthCents;
+  const spentCents = useAgentMonth(agent.id).data?.monthCents;
   if (spentCents === undefined) return null;
   const isCountedOnly = agent.budgets.find(isPlainMonthly)?.mode === 'audit';
   return (

@@ -19,7 +19,13 @@ import { formErrors } from '../../components/forms/server-errors-at-form-fields.
 import { LazyCodeSnippetTabs } from '../../components/secrets/lazy-code-snippet-tabs.js';
 import { SecretDialog } from '../../components/secrets/secret-dialog.js';
 import { dollarInputToCents } from '../../format/format.js';
-import { useAddAccount, useCreateKey, useProjects, useProviders } from '../../resources/agent-account-and-key-hooks.js';
+import {
+  onlyProjectId,
+  useAddAccount,
+  useCreateKey,
+  useProjects,
+  useProviders,
+} from '../../resources/agent-account-and-key-hooks.js';
 
 const EMPTY = { name: '', projectId: '', budget: '' as number | string, provider: '', token: true };
 const LABELS = { name: 'Name', projectId: 'Project', budgetCentsMonthly: 'Monthly budget', providerSlug: 'Provider' };
@@ -31,12 +37,14 @@ interface NewToken {
 }
 
 interface NewAgentDialogProps {
+  /** The project that the list of agents shows; empty: all. */
+  readonly projectId: string;
   /** The agent was created; its token is shown until {@link onClose}. */
   readonly onToken: () => void;
   readonly onClose: () => void;
 }
 
-export function NewAgentDialog({ onToken, onClose }: NewAgentDialogProps) {
+export function NewAgentDialog({ projectId, onToken, onClose }: NewAgentDialogProps) {
   const [, navigate] = useLocation();
   const [token, setToken] = useState<NewToken | null>(null);
   const showToken = (newToken: NewToken) => {
@@ -58,19 +66,20 @@ export function NewAgentDialog({ onToken, onClose }: NewAgentDialogProps) {
   return (
     <Modal opened onClose={onClose} title="New agent" size="lg">
       <RestoreFocusOnClose />
-      <NewAgentForm onClose={onClose} onToken={showToken} onCreated={openAgentPage} />
+      <NewAgentForm listedProjectId={projectId} onClose={onClose} onToken={showToken} onCreated={openAgentPage} />
     </Modal>
   );
 }
 
 interface NewAgentFormProps {
+  readonly listedProjectId: string;
   readonly onClose: () => void;
   readonly onToken: (token: NewToken) => void;
   /** Called when no token was requested. */
   readonly onCreated: (agentId: string) => void;
 }
 
-function NewAgentForm({ onClose, onToken, onCreated }: NewAgentFormProps) {
+function NewAgentForm({ listedProjectId, onClose, onToken, onCreated }: NewAgentFormProps) {
   const projects = useProjects();
   const providers = useProviders();
   const addAccount = useAddAccount();
@@ -81,16 +90,20 @@ function NewAgentForm({ onClose, onToken, onCreated }: NewAgentFormProps) {
     'new agent made',
     {},
   );
-  const [draft, saveDraft] = useFormDraft('new agent form', EMPTY);
+  const onlyProject = onlyProjectId(projects.data);
+  const [draft, saveDraft] = useFormDraft('new agent form', { ...EMPTY, projectId: listedProjectId });
   const form = useForm({
     initialValues: draft,
     onValuesChange: saveDraft,
-    validate: { name: (value) => (value.trim() === '' ? 'Enter a name' : null) },
+    validate: {
+      name: (value) => (value.trim() === '' ? 'Enter a name' : null),
+      projectId: (value) => (value === '' && onlyProject === '' ? 'Select a project' : null),
+    },
   });
   const provider = providers.data?.find(({ slug }) => slug === form.values.provider);
   const create = useMutation({
     mutationFn: async ({ name, projectId, budget, provider: providerSlug, token }: typeof form.values) => {
-      const project = projectId === '' ? (projects.data?.[0]?.id ?? '') : projectId;
+      const project = projectId === '' ? onlyProject : projectId;
       let { agentId } = completedSteps;
       if (agentId === undefined) {
         const cents = dollarInputToCents(budget);
@@ -142,8 +155,9 @@ function NewAgentForm({ onClose, onToken, onCreated }: NewAgentFormProps) {
             allowDeselect={false}
             disabled={completedSteps.agentId !== undefined}
             {...form.getInputProps('projectId')}
-            error={errors.fieldError('projectId')}
-            value={form.values.projectId === '' ? (projects.data?.[0]?.id ?? null) : form.values.projectId}
+            error={form.errors.projectId ?? errors.fieldError('projectId')}
+            placeholder="Select a project"
+            value={form.values.projectId || onlyProject || null}
           />
           <BudgetAmountInput
             label="Monthly budget (USD)"

@@ -5,8 +5,10 @@ import { api } from '../../api/api-client.js';
 import { BudgetBar } from '../../components/feedback/budget-bar.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { MetricTile } from '../../components/feedback/metric-tile.js';
+import { Trend } from '../../components/feedback/trend.js';
 import { PeriodControl, parsePeriod } from '../../components/forms/period-control.js';
 import { MonthSpendChart } from '../../components/reports/month-spend-chart.js';
+import { usePreviousTotals } from '../../components/reports/previous-totals.js';
 import { SpendAndCallsCharts } from '../../components/reports/spend-and-calls-charts.js';
 import {
   formatCents,
@@ -18,6 +20,7 @@ import {
 } from '../../format/format.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
 import type { Agent } from '../../resources/agent-account-and-key-hooks.js';
+import { useAgentMonth } from './use-agent-month.js';
 
 const DEFAULTS = { period: '7d' };
 const REFETCH_MS = 30_000;
@@ -31,15 +34,13 @@ export function OverviewTab({ agent }: { readonly agent: Agent }) {
     queryFn: () => api.get('/v1/usage/summary', { params: { query } }),
     refetchInterval: REFETCH_MS,
   });
-  const monthQuery = useQuery({
-    queryKey: ['agents', 'month', agent.id],
-    queryFn: () => api.get('/v1/usage/agents', { params: { query: { search: agent.id, limit: 1 } } }),
-    refetchInterval: REFETCH_MS,
-  });
+  const monthQuery = useAgentMonth(agent.id);
+  const before = usePreviousTotals(query);
+  const against = `previous ${period}`;
   const figures = summary.data;
   // On an error the tiles show a dash, not a loading state.
   const missingValue = summary.error === null ? undefined : NO_VALUE;
-  const month = monthQuery.data?.agents[0];
+  const month = monthQuery.data ?? undefined;
   return (
     <Stack gap="lg">
       <Group justify="flex-end">
@@ -47,7 +48,9 @@ export function OverviewTab({ agent }: { readonly agent: Agent }) {
       </Group>
       {summary.error !== null && <ErrorAlert error={summary.error} onRetry={summary.refetch} />}
       <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing="md">
-        <MetricTile label="Spend" value={figures ? formatUsd(figures.costUsd) : missingValue} />
+        <MetricTile label="Spend" value={figures ? formatUsd(figures.costUsd) : missingValue}>
+          {figures && <Trend now={figures.costUsd} before={before?.costUsd} against={against} />}
+        </MetricTile>
         <MetricTile
           label="This month"
           value={month ? formatCents(month.monthCents) : monthQuery.isPending ? undefined : NO_VALUE}
@@ -56,7 +59,9 @@ export function OverviewTab({ agent }: { readonly agent: Agent }) {
             <BudgetBar spentCents={month.monthCents} budgetCents={agent.budgetCentsMonthly} isCompact />
           )}
         </MetricTile>
-        <MetricTile label="Calls" value={figures ? formatCount(figures.requests) : missingValue} />
+        <MetricTile label="Calls" value={figures ? formatCount(figures.requests) : missingValue}>
+          {figures && <Trend now={figures.requests} before={before?.requests} against={against} />}
+        </MetricTile>
         <MetricTile label="Errors" value={figures ? formatPercent(figures.errorRate) : missingValue} />
         <MetricTile label="Rejected" value={figures ? formatCount(figures.rejectedRequests) : missingValue} />
         <MetricTile

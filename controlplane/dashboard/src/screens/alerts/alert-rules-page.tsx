@@ -96,7 +96,7 @@ export function AlertRulesPage() {
         }
         columns={[
           { header: 'State', cell: (one) => <RuleState rule={one} /> },
-          { header: 'Name', cell: ({ name }) => name },
+          { header: 'Name', sortValue: ({ name }) => name, cell: ({ name }) => name },
           { header: 'Scope', cell: (one) => <ScopeLink {...one} /> },
           {
             header: 'Condition',

@@ -1,5 +1,5 @@
 /** The Alerts page: recent events, and which of them are sent by e-mail. */
-import { Button, Code, Group, NativeSelect, Stack, Text } from '@mantine/core';
+import { Button, Code, NativeSelect, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { ChartNoAxesColumnIncreasing, Gauge, Mail } from 'lucide-react';
@@ -12,6 +12,7 @@ import { EmptyState } from '../../components/feedback/empty-state.js';
 import { RelativeTime } from '../../components/feedback/relative-time.js';
 import { StatusBadge } from '../../components/feedback/status-badge.js';
 import { DateRangeInputs } from '../../components/forms/date-range-inputs.js';
+import { FilterBar } from '../../components/forms/filter-bar.js';
 import { PageHeader } from '../../components/layout/page-header.js';
 import { DataTable } from '../../components/tables/data-table.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
@@ -89,7 +90,7 @@ export function AlertsPage() {
         }
       />
       <OpenAlerts />
-      <Group gap="sm" mb="md" align="flex-end" className="acg-filters">
+      <FilterBar isFiltered={isFiltered}>
         <NativeSelect
           label="Event"
           data={[
@@ -112,7 +113,7 @@ export function AlertsPage() {
             Clear filters
           </Button>
         )}
-      </Group>
+      </FilterBar>
       <DataTable
         label="Events"
         query={events}

@@ -48,8 +48,8 @@ export function AlertsTable({ label, query, page, onPage, empty }: AlertsTablePr
         paging={({ total }) => ({ page, pageSize: PAGE_SIZE, total, onPage })}
         empty={empty}
         columns={[
-          { header: 'State', cell: (alert) => <AlertState alert={alert} /> },
-          { header: 'Rule', cell: ({ ruleName }) => ruleName },
+          { header: 'State', sortValue: ({ state }) => state, cell: (alert) => <AlertState alert={alert} /> },
+          { header: 'Rule', sortValue: ({ ruleName }) => ruleName, cell: ({ ruleName }) => ruleName },
           { header: 'Scope', cell: (alert) => <ScopeLink {...alert} /> },
           {
             header: 'Value',
@@ -64,7 +64,11 @@ export function AlertsTable({ label, query, page, onPage, empty }: AlertsTablePr
               </Stack>
             ),
           },
-          { header: 'Opened', cell: ({ openedAt }) => <RelativeTime at={openedAt} /> },
+          {
+            header: 'Opened',
+            sortValue: ({ openedAt }) => openedAt,
+            cell: ({ openedAt }) => <RelativeTime at={openedAt} />,
+          },
           {
             header: 'Actions',
             cell: (alert) =>

@@ -1,6 +1,6 @@
 /** The Audit page: who changed what, and from which address. */
 import { AUDIT_ACTIONS } from '@acg/base/audit-actions';
-import { Anchor, Button, Group, NativeSelect, Text, TextInput } from '@mantine/core';
+import { Anchor, Button, NativeSelect, Text, TextInput } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
 import { useMissingRoleReason } from '../../api/session.js';
@@ -8,6 +8,7 @@ import { EmptyState } from '../../components/feedback/empty-state.js';
 import { RelativeTime } from '../../components/feedback/relative-time.js';
 import { showErrorToast, showToast } from '../../components/feedback/toast.js';
 import { DateRangeInputs } from '../../components/forms/date-range-inputs.js';
+import { FilterBar } from '../../components/forms/filter-bar.js';
 import { PageHeader } from '../../components/layout/page-header.js';
 import { DataTable } from '../../components/tables/data-table.js';
 import { FilterChips } from '../../components/tables/filter-chips.js';
@@ -97,7 +98,7 @@ function AuditTrail() {
           </Button>
         }
       />
-      <Group gap="sm" mb="md" align="flex-end" className="acg-filters">
+      <FilterBar isFiltered={isFiltered}>
         <TextInput
           label="Search"
           placeholder="E-mail, action, object id or IP address"
@@ -126,7 +127,7 @@ function AuditTrail() {
           onChange={(event) => set({ action: event.currentTarget.value })}
         />
         <DateRangeInputs start={values.start} end={values.end} onChange={set} />
-      </Group>
+      </FilterBar>
       <FilterChips chips={chips} onClear={clear} />
       <DataTable
         label="Changes"
@@ -172,10 +173,10 @@ function AuditTrail() {
                 type="button"
                 size="sm"
                 underline="always"
-                aria-label={`only this: ${nameOfTarget(entry) ?? entry.target.id}`}
+                aria-label={`View history: ${nameOfTarget(entry) ?? entry.target.id}`}
                 onClick={() => set({ target: entry.target.id })}
               >
-                only this
+                View
               </Anchor>
             ),
           },

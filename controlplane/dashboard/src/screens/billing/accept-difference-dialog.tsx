@@ -45,7 +45,7 @@ export function AcceptDifferenceDialog({ account, month, onClose, onAccepted }: 
     >
       <NumberInput
         label="Amount (USD)"
-        description="Theirs minus ours. Shown as a line of its own; usage records do not change."
+        description="Billed cost minus gateway cost. Listed as a separate line. Usage records do not change."
         prefix="$"
         decimalScale={2}
         hideControls

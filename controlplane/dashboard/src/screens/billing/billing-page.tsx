@@ -68,7 +68,7 @@ export function BillingPage() {
     <>
       <PageHeader
         title="Bill check"
-        description="What the gateway booked beside what the providers bill. Checked every night; months are UTC."
+        description="Compares the costs that the gateway recorded with the providers’ bills, every night. Months are UTC."
         actions={(report.data?.accounts.length ?? 0) > 0 && add}
       />
       <Group gap="sm" mb="md" align="flex-end" className="acg-filters">
@@ -101,16 +101,26 @@ export function BillingPage() {
             />
           }
           columns={[
-            { header: 'Account', cell: ({ name }) => name },
+            { header: 'Account', sortValue: ({ name }) => name, cell: ({ name }) => name },
             { header: 'Provider', cell: ({ providerSlug }) => providerLabel(providerSlug), wideOnly: true },
             {
               header: 'State',
               cell: ({ state }) => <StatusBadge tone={STATES[state].tone}>{STATES[state].label}</StatusBadge>,
             },
-            { header: 'Ours', numeric: true, cell: ({ ourCents }) => formatCents(ourCents) },
-            { header: 'Theirs', numeric: true, cell: ({ theirCents }) => formatCents(theirCents) },
-            { header: 'Difference', numeric: true, cell: ({ differenceCents }) => formatCents(differenceCents) },
-            { header: 'Open', numeric: true, cell: ({ openCents }) => formatCents(openCents) },
+            { header: 'Gateway cost', numeric: true, cell: ({ ourCents }) => formatCents(ourCents) },
+            { header: 'Billed cost', numeric: true, cell: ({ theirCents }) => formatCents(theirCents) },
+            {
+              header: 'Difference',
+              numeric: true,
+              sortValue: ({ differenceCents }) => differenceCents,
+              cell: ({ differenceCents }) => formatCents(differenceCents),
+            },
+            {
+              header: 'Open',
+              numeric: true,
+              sortValue: ({ openCents }) => openCents,
+              cell: ({ openCents }) => formatCents(openCents),
+            },
             {
               header: 'Checked',
               cell: ({ checkedAt }) => <RelativeTime at={checkedAt} never="Never" />,
@@ -157,7 +167,7 @@ export function BillingPage() {
         {opened !== undefined && (
           <>
             <Text size="sm">
-              {`Billed calls that failed at the gateway ${formatCents(opened.failureCents)}, calls that the gateway did not make ${formatCents(opened.unattributedCents)}, not billed ${formatCents(opened.unbilledCents)} (of it perhaps later ${formatCents(opened.pendingCents)}), other prices ${formatCents(opened.priceCents)}. Keys that no account here holds: ${formatCents(opened.otherKeysCents)}.`}
+              {`Billed calls that failed at the gateway ${formatCents(opened.failureCents)}, calls that the gateway did not make ${formatCents(opened.unattributedCents)}, not billed ${formatCents(opened.unbilledCents)} (may still be billed: ${formatCents(opened.pendingCents)}), other prices ${formatCents(opened.priceCents)}. Keys that no account here holds: ${formatCents(opened.otherKeysCents)}.`}
             </Text>
             {report.data?.drifts
               .filter(({ accountId }) => accountId === opened.id)

@@ -1,10 +1,11 @@
 /** Filters of the calls; their state is in the URL. */
-import { Group, NativeSelect, TextInput } from '@mantine/core';
+import { NativeSelect, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Search } from 'lucide-react';
 import { api } from '../../api/api-client.js';
 import { useMissingRoleReason } from '../../api/session.js';
 import { AgentSelect } from '../../components/forms/agent-select.js';
+import { FilterBar } from '../../components/forms/filter-bar.js';
 import { redactTokensInText } from '../../components/forms/redact-tokens-in-text.js';
 import { formatTimeInput, parseTimeInput } from '../../format/format.js';
 import { timeZoneUnit } from '../../format/time-zone.js';
@@ -58,10 +59,11 @@ function InstantInput({ label, value, onChange }: InstantInputProps) {
 
 interface CallFilterBarProps {
   readonly values: CallFilters;
+  readonly isFiltered: boolean;
   readonly onChange: (changes: Partial<CallFilters>, options?: { readonly replace?: boolean }) => void;
 }
 
-export function CallFilterBar({ values, onChange }: CallFilterBarProps) {
+export function CallFilterBar({ values, isFiltered, onChange }: CallFilterBarProps) {
   const providers = useQuery({
     queryKey: ['providers'],
     queryFn: () => api.get('/v1/providers', { params: { query: { limit: 100 } } }),
@@ -75,7 +77,7 @@ export function CallFilterBar({ values, onChange }: CallFilterBarProps) {
       ? []
       : [{ value: values.provider, label: values.provider }];
   return (
-    <Group gap="sm" mb="md" align="flex-end" className="acg-filters">
+    <FilterBar isFiltered={isFiltered}>
       <TextInput
         label="Search"
         placeholder="Path, model, error or request id"
@@ -133,6 +135,6 @@ export function CallFilterBar({ values, onChange }: CallFilterBarProps) {
       />
       <InstantInput label="From" value={values.from} onChange={(from) => onChange({ from })} />
       <InstantInput label="To" value={values.to} onChange={(to) => onChange({ to })} />
-    </Group>
+    </FilterBar>
   );
 }

@@ -1,26 +1,32 @@
 /** Calls over time above the list, by success; for the filters that reports know. A click on a bar selects its time. */
 import { DAY_MS, HOUR_MS } from '@acg/base/time-and-money-units';
+import { Skeleton } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { api } from '../../api/api-client.js';
 import { FAILED_COLOR } from '../../components/charts/chart-props-and-colors.js';
 import { TimeSeriesChart } from '../../components/charts/time-series-chart.js';
 import { bucketStartMs, formatCount } from '../../format/format.js';
+import type { CallFilters } from './fetch-calls-and-format-fields.js';
 
 const WIDTH_MS = { hour: HOUR_MS, day: DAY_MS } as const;
 const DAY_CHARS = 10;
+/** Pixels; about the height of the card with the chart. */
+const SKELETON_HEIGHT = 240;
 
 interface CallHistogramProps {
-  readonly agentId: string;
-  readonly projectId: string;
-  /** ISO; empty: the last 24 hours. */
-  readonly from: string;
-  readonly to: string;
+  /** `from` empty: the last 24 hours. */
+  readonly filters: CallFilters;
   readonly onSelect: (from: string, to: string) => void;
 }
 
-export function CallHistogram({ agentId, projectId, from, to, onSelect }: CallHistogramProps) {
-  const scope = { ...(agentId === '' ? {} : { agentId }), ...(projectId === '' ? {} : { projectId }) };
+export function CallHistogram({ filters, onSelect }: CallHistogramProps) {
+  const { agent: agentId, project: projectId, key: keyId, from, to } = filters;
+  const scope = {
+    ...(agentId === '' ? {} : { agentId }),
+    ...(projectId === '' ? {} : { projectId }),
+    ...(keyId === '' ? {} : { keyId }),
+  };
   const query = { ...scope, ...rangeOf(from, to) };
   const series = useQuery({
     queryKey: ['usage', 'timeseries', query],
@@ -39,25 +45,30 @@ export function CallHistogram({ agentId, projectId, from, to, onSelect }: CallHi
     [points],
   );
   const interval = series.data?.interval ?? 'hour';
+  if (series.isPending) return <Skeleton h={SKELETON_HEIGHT} />;
   // Without calls the empty list below says so.
   if (points === undefined || points.every(({ requests, rejectedRequests }) => requests + rejectedRequests === 0))
     return null;
   return (
     <TimeSeriesChart
-      title="Calls over time"
+      title={isNarrower(filters) ? 'All calls over time, without the other filters' : 'Calls over time'}
       stale={series.isPlaceholderData}
       height={110}
       buckets={buckets}
       interval={interval}
       series={shown}
       format={formatCount}
-      onBucket={(bucket) => {
+      onBucket={(bucket, width) => {
         const startMs = bucketStartMs(bucket);
-        onSelect(new Date(startMs).toISOString(), new Date(startMs + WIDTH_MS[interval]).toISOString());
+        onSelect(new Date(startMs).toISOString(), new Date(startMs + WIDTH_MS[width]).toISOString());
       }}
     />
   );
 }
+
+/** Whether the list has filters that reports do not know, so that the chart counts more calls than the list has. */
+const isNarrower = ({ provider, model, status, state, reason, run, minCost, search }: CallFilters): boolean =>
+  provider + model + status + state + reason + run + minCost + search !== '';
 
 /** Reports take whole days. */
 function rangeOf(from: string, to: string): { period: '24h' } | { start: string; end: string } {

@@ -94,30 +94,17 @@ export function CallsPage() {
           </Group>
         }
       />
-      <CallFilterBar values={values} onChange={set} />
+      <CallFilterBar values={values} isFiltered={filtered} onChange={set} />
       <FilterChips chips={chips} onClear={clear} />
-      {!live && (
-        <Box mb="md">
-          <CallHistogram
-            agentId={values.agent}
-            projectId={values.project}
-            from={values.from}
-            to={values.to}
-            onSelect={(from, to) => set({ from, to, live: 'off' })}
-          />
-        </Box>
-      )}
+      <Box mb="md">
+        <CallHistogram filters={values} onSelect={(from, to) => set({ from, to, live: 'off' })} />
+      </Box>
       <Group gap="md" mb="xs" mih={24} role="status" aria-live="polite">
         <Text size="sm" c="dimmed" component="div">
           <StatusBadge tone={live && !isPaused ? 'success' : 'neutral'}>
             {liveStatusText(live, isPaused, waitSeconds)}
           </StatusBadge>
         </Text>
-        {live && query.data !== undefined && query.data.nextCursor !== null && (
-          <Text size="sm" c="dimmed">
-            Earlier calls are not shown. Pause to browse them.
-          </Text>
-        )}
       </Group>
       {searchedFrom !== null && (
         <SearchLimitNotice
@@ -141,15 +128,11 @@ export function CallsPage() {
         filtered={filtered}
         onClearFilters={clear}
         {...(searchedFrom === null ? {} : { nothingMatches: 'No matches in the calls searched so far' })}
-        {...(live
-          ? {}
-          : {
-              cursorPaging: ({ nextCursor }: CallPage) => ({
-                onNewest: values.cursor === '' ? null : () => set({}),
-                onNewer: newerPage(),
-                onOlder: nextCursor === null || searchedFrom !== null ? null : () => openOlderPage(nextCursor),
-              }),
-            })}
+        cursorPaging={({ nextCursor }: CallPage) => ({
+          onNewest: values.cursor === '' ? null : () => set({}),
+          onNewer: newerPage(),
+          onOlder: nextCursor === null || searchedFrom !== null ? null : () => openOlderPage(nextCursor),
+        })}
         empty={<EmptyState title="No calls yet" text="Calls appear here as soon as an agent makes one." />}
         columns={[
           { header: `Time (${timeZoneUnit(Date.now())})`, cell: ({ at }) => <CallTime at={at} /> },

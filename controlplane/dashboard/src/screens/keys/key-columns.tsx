@@ -28,7 +28,7 @@ export const keyColumns = ({ projectName, onEdit, onRotate, onRevoke }: KeyActio
     sortKey: 'name',
     cell: ({ name, keyPrefix }) => (
       <>
-        <Text size="sm" fw={600} span display="block" className="acg-break-anywhere">
+        <Text size="sm" fw={500} span display="block" className="acg-break-anywhere">
           {name}
         </Text>
         <Text size="xs" c="dimmed" ff="monospace" span display="block">

@@ -1,5 +1,6 @@
 /** Filters of the gateway token list; their state is in the URL. */
-import { Group, NativeSelect } from '@mantine/core';
+import { NativeSelect } from '@mantine/core';
+import { FilterBar } from '../../components/forms/filter-bar.js';
 import { SearchInput } from '../../components/forms/search-input.js';
 import type { useUrlState } from '../../hooks/use-url-state.js';
 import { useProjects } from '../../resources/agent-account-and-key-hooks.js';
@@ -10,7 +11,7 @@ type State = ReturnType<typeof useUrlState<typeof DEFAULT_KEY_FILTERS>>;
 export function KeyFilters({ values, set }: Pick<State, 'values' | 'set'>) {
   const projects = useProjects();
   return (
-    <Group gap="sm" mb="md" align="flex-end" className="acg-filters">
+    <FilterBar isFiltered={values.search + values.project + values.status !== ''}>
       <SearchInput
         label="Search gateway tokens"
         placeholder="Name, agent or prefix"
@@ -32,6 +33,6 @@ export function KeyFilters({ values, set }: Pick<State, 'values' | 'set'>) {
         value={values.status}
         onChange={(event) => set({ status: event.currentTarget.value })}
       />
-    </Group>
+    </FilterBar>
   );
 }

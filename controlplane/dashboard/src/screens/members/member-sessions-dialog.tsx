@@ -7,6 +7,7 @@ import { EmptyState } from '../../components/feedback/empty-state.js';
 import { RelativeTime } from '../../components/feedback/relative-time.js';
 import { showErrorToast, showToast } from '../../components/feedback/toast.js';
 import { DataTable } from '../../components/tables/data-table.js';
+import { describeUserAgent } from '../../format/describe-user-agent.js';
 
 const KIND_LABELS = { browser: 'Browser', cli: 'Device', api: 'Program' } as const;
 const QUERY_KEY = 'member sessions';
@@ -54,7 +55,7 @@ export function MemberSessionsDialog({ member: { userId, email }, onClose }: Mem
               header: 'Program',
               cell: ({ userAgent }) => (
                 <Text size="sm" span lineClamp={1} maw={280} className="acg-break-anywhere" title={userAgent}>
-                  {userAgent || 'unknown'}
+                  {describeUserAgent(userAgent)}
                 </Text>
               ),
             },

@@ -123,7 +123,7 @@ export function MembersPage() {
               sortKey: 'name',
               cell: ({ name, email, userId }) => (
                 <>
-                  <Text size="sm" fw={600} span display="block" className="acg-name">
+                  <Text size="sm" fw={500} span display="block" className="acg-name">
                     {name ?? email}
                     {userId === me?.user?.id && ' (you)'}
                   </Text>

@@ -13,6 +13,7 @@ import { MetricTile } from '../../components/feedback/metric-tile.js';
 import { Trend } from '../../components/feedback/trend.js';
 import { PeriodControl, parsePeriod } from '../../components/forms/period-control.js';
 import { PageHeader } from '../../components/layout/page-header.js';
+import { useOpenCallsOfBar } from '../../components/reports/use-open-calls-of-bar.js';
 import {
   formatCents,
   formatCount,
@@ -116,6 +117,7 @@ function SpendByProviderChart({ period }: { readonly period: ReturnType<typeof p
     queryFn: () => api.get('/v1/usage/timeseries', { params: { query } }),
     refetchInterval: REFETCH_MS,
   });
+  const openCalls = useOpenCallsOfBar({});
   const data = series.data;
   const groups = useMemo(
     () =>
@@ -138,6 +140,7 @@ function SpendByProviderChart({ period }: { readonly period: ReturnType<typeof p
       series={groups}
       format={formatUsd}
       axis={formatUsdTick}
+      onBucket={openCalls}
     />
   );
 }

@@ -25,6 +25,7 @@ import { lazyComponent } from '../../components/layout/lazy-component-no-suspens
 import { PageHeader } from '../../components/layout/page-header.js';
 import { PageLink } from '../../components/layout/page-link.js';
 import { RecentCalls } from '../../components/reports/recent-calls.js';
+import { useOpenCallsOfBar } from '../../components/reports/use-open-calls-of-bar.js';
 import { formatAgentCount, formatCount, formatUsd, formatUsdTick, NO_VALUE } from '../../format/format.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
 import { useAgent, useAgentKeys, useProjects } from '../../resources/agent-account-and-key-hooks.js';
@@ -252,6 +253,7 @@ function AccountUsage({ agentId, providerSlug }: { readonly agentId: string; rea
     placeholderData: keepPreviousData,
     refetchInterval: REFETCH_MS,
   });
+  const openCalls = useOpenCallsOfBar({ agent: agentId, provider: providerSlug });
   const row = breakdown.data?.rows.find(({ value }) => value === providerSlug);
   const points = series.data?.groups?.find(({ value }) => value === providerSlug)?.timeseries;
   const buckets = useMemo(() => points?.map(({ bucket }) => bucket) ?? [], [points]);
@@ -286,6 +288,7 @@ function AccountUsage({ agentId, providerSlug }: { readonly agentId: string; rea
           series={spend}
           format={formatUsd}
           axis={formatUsdTick}
+          onBucket={openCalls}
         />
       )}
     </Stack>

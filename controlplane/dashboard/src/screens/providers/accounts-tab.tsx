@@ -10,10 +10,12 @@ import { EmptyState } from '../../components/feedback/empty-state.js';
 import { RelativeTime } from '../../components/feedback/relative-time.js';
 import { showToast } from '../../components/feedback/toast.js';
 import { lazyComponent } from '../../components/layout/lazy-component-no-suspense-delay.js';
+import { PageLink } from '../../components/layout/page-link.js';
 import { DataTable } from '../../components/tables/data-table.js';
 import { RowActionButton } from '../../components/tables/row-action-button.js';
-import { useProjects } from '../../resources/agent-account-and-key-hooks.js';
+import { useProjects, useProviders } from '../../resources/agent-account-and-key-hooks.js';
 import { useTestAccount } from '../../resources/provider-account-mutations.js';
+import { useSharedCredentials } from '../../resources/shared-credential-hooks.js';
 import { RemoveAccountDialog } from './remove-account-dialog.js';
 import { RotateAccountDialog } from './rotate-account-dialog.js';
 import { type Account, useAccountList, useProviderName } from './use-account-list.js';
@@ -21,6 +23,8 @@ import { type Account, useAccountList, useProviderName } from './use-account-lis
 const NewAccountDialog = lazyComponent(async () => (await import('./new-account-dialog.js')).NewAccountDialog, null);
 
 const PAGE_SIZE = 50;
+/** Shared credentials whose names the list knows; the others are called `shared`. */
+const CREDENTIALS_NAMED = 100;
 const STATUSES = [
   { value: '', label: 'Any status' },
   { value: 'active', label: 'Stored' },
@@ -29,6 +33,8 @@ const STATUSES = [
 
 interface AccountFilters {
   readonly project: string;
+  /** Slug. */
+  readonly provider: string;
   readonly status: string;
   readonly page: number;
 }
@@ -41,13 +47,16 @@ interface AccountsTabProps {
 }
 
 export function AccountsTab({ values, onChange, onClear, filtered }: AccountsTabProps) {
-  const { project, page } = values;
+  const { project, provider, page } = values;
   const status = STATUSES.find(({ value }) => value === values.status)?.value ?? '';
   const projects = useProjects();
+  const providers = useProviders();
+  const credentials = useSharedCredentials(1, CREDENTIALS_NAMED);
   const accounts = useAccountList({
     limit: PAGE_SIZE,
     offset: (page - 1) * PAGE_SIZE,
     ...(project === '' ? {} : { projectId: project }),
+    ...(provider === '' ? {} : { providerSlug: provider }),
     ...(status === '' ? {} : { status }),
   });
   const nameOf = useProviderName();
@@ -64,10 +73,12 @@ export function AccountsTab({ values, onChange, onClear, filtered }: AccountsTab
       Add account
     </RoleGuardedButton>
   );
+  const credentialName = (id: string): string | undefined =>
+    credentials.data?.credentials.find((credential) => credential.id === id)?.name;
   const accountLabel = ({ agentName, providerSlug }: Account): string => `${agentName} at ${nameOf(providerSlug)}`;
   return (
     <Stack gap="md">
-      <Group gap="sm" align="flex-end">
+      <Group gap="sm" align="flex-end" className="acg-filters">
         <NativeSelect
           label="Project"
           data={[
@@ -76,6 +87,15 @@ export function AccountsTab({ values, onChange, onClear, filtered }: AccountsTab
           ]}
           value={project}
           onChange={(event) => onChange({ project: event.currentTarget.value })}
+        />
+        <NativeSelect
+          label="Provider"
+          data={[
+            { value: '', label: 'All providers' },
+            ...(providers.data ?? []).map(({ slug, displayName }) => ({ value: slug, label: displayName })),
+          ]}
+          value={provider}
+          onChange={(event) => onChange({ provider: event.currentTarget.value })}
         />
         <NativeSelect
           label="Credential"
@@ -109,34 +129,46 @@ export function AccountsTab({ values, onChange, onClear, filtered }: AccountsTab
         columns={[
           {
             header: 'Agent',
+            sortValue: ({ agentName }) => agentName,
             cell: ({ agentName }) => <span className="acg-name">{agentName}</span>,
           },
-          { header: 'Provider', cell: ({ providerSlug }) => nameOf(providerSlug) },
+          {
+            header: 'Provider',
+            sortValue: ({ providerSlug }) => nameOf(providerSlug),
+            cell: ({ providerSlug }) => nameOf(providerSlug),
+          },
           {
             header: 'Credential',
             cell: (account) => (
-              <CredentialBadge
-                status={account.status}
-                minted={account.minted}
-                isShared={account.credentialId !== null}
-              />
+              <>
+                <CredentialBadge status={account.status} minted={account.minted} />
+                {account.credentialId !== null && (
+                  <>
+                    , <SharedCredentialLink id={account.credentialId} name={credentialName(account.credentialId)} />
+                  </>
+                )}
+              </>
             ),
           },
           {
             header: 'Sensitive calls',
             cell: ({ allowSensitivePaths }) => (allowSensitivePaths ? 'allowed' : 'rejected'),
-            wideOnly: true,
+            isOptional: true,
           },
           {
             header: 'Opaque calls',
             cell: ({ allowOpaque }) => (allowOpaque ? 'allowed' : 'rejected'),
-            wideOnly: true,
+            isOptional: true,
           },
-          { header: 'Added', cell: ({ createdAt }) => <RelativeTime at={createdAt} /> },
+          {
+            header: 'Added',
+            sortValue: ({ createdAt }) => createdAt,
+            cell: ({ createdAt }) => <RelativeTime at={createdAt} />,
+          },
           {
             header: 'Actions',
             cell: (account) => (
-              <Group gap="xs" justify="flex-end">
+              <Group gap="xs" justify="flex-end" wrap="nowrap">
                 <RowActionButton
                   requiredRole="admin"
                   label="Test"
@@ -186,3 +218,8 @@ export function AccountsTab({ values, onChange, onClear, filtered }: AccountsTab
     </Stack>
   );
 }
+
+/** Leads to all agents that call with the credential. */
+const SharedCredentialLink = ({ id, name }: { readonly id: string; readonly name: string | undefined }) => (
+  <PageLink href={`/providers?tab=shared&credential=${id}`}>{name ?? 'shared'}</PageLink>
+);

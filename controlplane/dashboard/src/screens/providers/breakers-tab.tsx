@@ -78,10 +78,11 @@ export function BreakersTab({ page, onPage }: BreakersTabProps) {
           />
         }
         columns={[
-          { header: 'Provider', cell: ({ displayName }) => displayName },
+          { header: 'Provider', sortValue: ({ displayName }) => displayName, cell: ({ displayName }) => displayName },
           { header: 'Address', cell: ({ origin }) => <Code className="acg-break-anywhere">{origin}</Code> },
           {
             header: 'Status',
+            sortValue: ({ state }) => state,
             cell: ({ state, reason }) => (
               <>
                 <StatusBadge tone={STATE_LABELS[state].tone}>{STATE_LABELS[state].text}</StatusBadge>
@@ -93,9 +94,18 @@ export function BreakersTab({ page, onPage }: BreakersTabProps) {
               </>
             ),
           },
-          { header: 'Since', cell: ({ since }) => <RelativeTime at={since} never="always" /> },
+          {
+            header: 'Since',
+            sortValue: ({ since }) => since,
+            cell: ({ since }) => <RelativeTime at={since} never="always" />,
+          },
           { header: 'Next probe', cell: ({ nextProbeAt }) => <RelativeTime at={nextProbeAt} /> },
-          { header: 'Accounts', numeric: true, cell: ({ accounts }) => accounts },
+          {
+            header: 'Accounts',
+            numeric: true,
+            sortValue: ({ accounts }) => accounts,
+            cell: ({ accounts }) => accounts,
+          },
           {
             header: 'Actions',
             cell: (breaker) => (

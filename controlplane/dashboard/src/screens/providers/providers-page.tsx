@@ -15,6 +15,7 @@ const PricesTab = lazyComponent(async () => (await import('./prices-tab.js')).Pr
 const DEFAULTS = {
   tab: 'accounts',
   project: '',
+  provider: '',
   status: '',
   account: '',
   credential: '',
@@ -34,7 +35,15 @@ export function ProvidersPage() {
       <Tabs
         value={values.tab}
         onChange={(tab) =>
-          set({ tab: tab ?? DEFAULTS.tab, project: '', status: '', credential: '', model: '', source: '' })
+          set({
+            tab: tab ?? DEFAULTS.tab,
+            project: '',
+            provider: '',
+            status: '',
+            credential: '',
+            model: '',
+            source: '',
+          })
         }
         keepMounted={false}
       >
@@ -52,7 +61,7 @@ export function ProvidersPage() {
               values={values}
               onChange={set}
               onClear={clear}
-              filtered={values.project + values.status !== ''}
+              filtered={values.project + values.provider + values.status !== ''}
             />
           </Stack>
         </Tabs.Panel>

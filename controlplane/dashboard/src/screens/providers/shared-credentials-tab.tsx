@@ -89,15 +89,28 @@ export function SharedCredentialsTab({ page, onPage, opened, onOpen }: SharedCre
           />
         }
         columns={[
-          { header: 'Name', cell: ({ name }) => name },
-          { header: 'Provider', cell: ({ providerSlug }) => nameOf(providerSlug) },
+          { header: 'Name', sortValue: ({ name }) => name, cell: ({ name }) => name },
+          {
+            header: 'Provider',
+            sortValue: ({ providerSlug }) => nameOf(providerSlug),
+            cell: ({ providerSlug }) => nameOf(providerSlug),
+          },
           {
             header: 'Credential',
             cell: ({ status, minted }) => <CredentialBadge status={status} minted={minted} />,
           },
-          { header: 'Used by', cell: ({ accounts }) => formatAgentCount(accounts) },
+          {
+            header: 'Used by',
+            sortValue: ({ accounts }) => accounts,
+            cell: ({ accounts }) => formatAgentCount(accounts),
+          },
           { header: 'Projects', cell: ({ projectId }) => projectName(projectId), wideOnly: true },
-          { header: 'Rotated', cell: ({ rotatedAt }) => <RelativeTime at={rotatedAt} never="Never" />, wideOnly: true },
+          {
+            header: 'Rotated',
+            sortValue: ({ rotatedAt }) => rotatedAt,
+            cell: ({ rotatedAt }) => <RelativeTime at={rotatedAt} never="Never" />,
+            wideOnly: true,
+          },
           {
             header: 'Actions',
             cell: (credential) => (

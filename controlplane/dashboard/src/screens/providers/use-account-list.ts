@@ -7,6 +7,7 @@ interface AccountQuery {
   readonly limit: number;
   readonly offset?: number;
   readonly projectId?: string;
+  readonly providerSlug?: string;
   readonly status?: 'active' | 'needs_credentials';
   /** Only accounts that use this shared credential. */
   readonly credentialId?: string;

@@ -14,9 +14,12 @@ import { AgentSelect } from '../../components/forms/agent-select.js';
 import { parseTimeRange, TIME_RANGE_DEFAULTS, TimeRangeControl } from '../../components/forms/time-range-control.js';
 import { PageHeader } from '../../components/layout/page-header.js';
 import { PageLink } from '../../components/layout/page-link.js';
+import { barInterval } from '../../components/reports/bar-interval.js';
+import { useOpenCallsOfBar } from '../../components/reports/use-open-calls-of-bar.js';
 import { DataTable } from '../../components/tables/data-table.js';
 import { formatCount } from '../../format/format.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
+import { rejectionLabel } from '../../messages/rejection-label.js';
 import { RejectedAgentsTable } from './rejected-agents-table.js';
 
 const DEFAULTS = { ...TIME_RANGE_DEFAULTS, agent: '' };
@@ -49,7 +52,7 @@ export function RejectionsPage() {
       />
       <Group gap="sm" mb="md" align="flex-end" className="acg-filters">
         <AgentSelect
-          aria-label="Agent"
+          label="Agent"
           placeholder="Any agent"
           w={220}
           value={values.agent}
@@ -73,15 +76,20 @@ export function RejectionsPage() {
           columns={[
             {
               header: 'Reason',
+              sortValue: ({ reason }) => reason,
               cell: ({ reason }) => (
-                <Text size="sm" ff="monospace" span>
-                  {reason}
-                </Text>
+                <>
+                  {rejectionLabel(reason)}
+                  <Text size="xs" c="dimmed" ff="monospace" span display="block">
+                    {reason}
+                  </Text>
+                </>
               ),
             },
             {
               header: 'Rejected',
               numeric: true,
+              sortValue: ({ count }) => count,
               cell: ({ reason, count }) =>
                 mayListCalls ? (
                   <PageLink href={callsHref(values.agent, rejections.data, reason)}>{formatCount(count)}</PageLink>
@@ -91,6 +99,7 @@ export function RejectionsPage() {
             },
             {
               header: 'What to do',
+              wraps: true,
               cell: ({ reason }) => (
                 <RejectionAdvice reason={reason} agentId={values.agent === '' ? null : values.agent} />
               ),
@@ -134,7 +143,9 @@ interface RejectionChartProps {
 }
 
 function RejectionChart({ query }: RejectionChartProps) {
-  const timeseriesParams = { ...query, groupBy: 'reason' as const };
+  const timeseriesParams = { ...query, groupBy: 'reason' as const, interval: barInterval(query) };
+  const openCalls = useOpenCallsOfBar({ agent: query.agentId, state: 'rejected' });
+  const mayListCalls = useMissingRoleReason('admin') === null;
   const series = useQuery({
     queryKey: ['usage', 'timeseries', timeseriesParams],
     queryFn: () => api.get('/v1/usage/timeseries', { params: { query: timeseriesParams } }),
@@ -144,12 +155,7 @@ function RejectionChart({ query }: RejectionChartProps) {
   const data = series.data;
   const buckets = useMemo(() => data?.timeseries.map(({ bucket }) => bucket) ?? [], [data]);
   const groups = useMemo(
-    () =>
-      groupsToSeries(
-        data?.groups ?? [],
-        (reason) => reason.replaceAll('_', ' '),
-        ({ rejectedRequests }) => rejectedRequests,
-      ),
+    () => groupsToSeries(data?.groups ?? [], rejectionLabel, ({ rejectedRequests }) => rejectedRequests),
     [data],
   );
   if (data === undefined)
@@ -162,6 +168,7 @@ function RejectionChart({ query }: RejectionChartProps) {
       interval={data.interval}
       series={groups}
       format={formatCount}
+      {...(mayListCalls ? { onBucket: openCalls } : {})}
     />
   );
 }

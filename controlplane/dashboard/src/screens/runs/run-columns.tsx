@@ -20,10 +20,11 @@ const INDENT_PX = 16;
 export const runColumns = ({ onEnd, isTree = false }: RunActions): readonly Column<Run>[] => [
   {
     header: 'Run',
+    ...(isTree ? {} : { sortValue: runName }),
     cell: (run) => (
       <Text
         size="sm"
-        fw={600}
+        fw={500}
         span
         display="block"
         className="acg-break-anywhere"
@@ -35,6 +36,7 @@ export const runColumns = ({ onEnd, isTree = false }: RunActions): readonly Colu
   },
   {
     header: 'Agent',
+    ...(isTree ? {} : { sortValue: ({ agentName }: Run) => agentName }),
     cell: ({ agentId, agentName }) => (
       <Anchor component={Link} href={`/agents/${agentId}`} inherit underline="always" className="acg-name">
         {agentName}
@@ -50,11 +52,13 @@ export const runColumns = ({ onEnd, isTree = false }: RunActions): readonly Colu
   },
   {
     header: 'Spend',
+    ...(isTree ? {} : { sortValue: ({ spentCents }: Run) => spentCents }),
     cell: ({ spentCents, budgetCents }) => <BudgetBar spentCents={spentCents} budgetCents={budgetCents} />,
   },
   {
     header: 'Calls',
     numeric: true,
+    ...(isTree ? {} : { sortValue: ({ calls }: Run) => calls }),
     cell: (run) =>
       run.calls === 0 ? (
         '0'
@@ -71,7 +75,11 @@ export const runColumns = ({ onEnd, isTree = false }: RunActions): readonly Colu
       ),
   },
   { header: 'Sub-runs', numeric: true, wideOnly: true, cell: ({ subRuns }) => formatCount(subRuns) },
-  { header: 'Ends', cell: ({ endedAt, expiresAt }) => <RelativeTime at={endedAt ?? expiresAt} /> },
+  {
+    header: 'Ends',
+    ...(isTree ? {} : { sortValue: ({ endedAt, expiresAt }: Run) => endedAt ?? expiresAt }),
+    cell: ({ endedAt, expiresAt }) => <RelativeTime at={endedAt ?? expiresAt} />,
+  },
   {
     header: 'Actions',
     cell: (run) =>

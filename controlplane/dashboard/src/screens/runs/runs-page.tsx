@@ -1,5 +1,5 @@
 /** The Runs page: top runs with their spend against the budget. */
-import { Code, Group, NativeSelect, Stack, Text } from '@mantine/core';
+import { Code, NativeSelect, Stack, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
@@ -7,6 +7,7 @@ import { useFormDraft } from '../../api/form-drafts-across-sign-in.js';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
 import { EmptyState } from '../../components/feedback/empty-state.js';
 import { AgentSelect } from '../../components/forms/agent-select.js';
+import { FilterBar } from '../../components/forms/filter-bar.js';
 import { SearchInput } from '../../components/forms/search-input.js';
 import { PageHeader } from '../../components/layout/page-header.js';
 import { SecretDialog } from '../../components/secrets/secret-dialog.js';
@@ -46,7 +47,7 @@ export function RunsPage() {
         description="A run is a task with a hard budget and an end. It has a gateway token of its own, and its sub-runs spend from it."
         actions={button}
       />
-      <Group gap="sm" mb="md" align="flex-end" className="acg-filters">
+      <FilterBar isFiltered={isFiltered}>
         <SearchInput
           label="Search runs"
           placeholder="Label"
@@ -65,7 +66,7 @@ export function RunsPage() {
           value={values.state}
           onChange={(event) => set({ state: event.currentTarget.value })}
         />
-      </Group>
+      </FilterBar>
       <DataTable
         label="Runs"
         query={runs}

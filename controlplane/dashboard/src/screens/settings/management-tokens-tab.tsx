@@ -63,12 +63,20 @@ export function ManagementTokensTab({ page, onPage }: ManagementTokensTabProps) 
         paging={({ total }) => ({ page, pageSize: PAGE_SIZE, total, onPage })}
         empty={<EmptyState title="No management tokens" text="Create one for CI instead of using a user’s session." />}
         columns={[
-          { header: 'Name', cell: ({ name }) => name },
+          { header: 'Name', sortValue: ({ name }) => name, cell: ({ name }) => name },
           { header: 'Token', cell: ({ tokenPrefix }) => `${tokenPrefix}…` },
-          { header: 'Role', cell: ({ role }) => role },
+          { header: 'Role', sortValue: ({ role }) => role, cell: ({ role }) => role },
           { header: 'Scope', cell: ({ projectId }) => (projectId === null ? 'organization' : 'one project') },
-          { header: 'Last used', cell: ({ lastUsedAt }) => <RelativeTime at={lastUsedAt} never="Never" /> },
-          { header: 'Expires', cell: ({ expiresAt }) => <RelativeTime at={expiresAt} never="Never" /> },
+          {
+            header: 'Last used',
+            sortValue: ({ lastUsedAt }) => lastUsedAt,
+            cell: ({ lastUsedAt }) => <RelativeTime at={lastUsedAt} never="Never" />,
+          },
+          {
+            header: 'Expires',
+            sortValue: ({ expiresAt }) => expiresAt,
+            cell: ({ expiresAt }) => <RelativeTime at={expiresAt} never="Never" />,
+          },
           {
             header: 'Actions',
             cell: (token) => (

@@ -7,6 +7,7 @@ import { EmptyState } from '../../components/feedback/empty-state.js';
 import { RelativeTime } from '../../components/feedback/relative-time.js';
 import { showErrorToast, showToast } from '../../components/feedback/toast.js';
 import { DataTable } from '../../components/tables/data-table.js';
+import { describeUserAgent } from '../../format/describe-user-agent.js';
 
 const PAGE_SIZE = 20;
 const KIND_LABELS = { browser: 'Browser', cli: 'Device', api: 'Program' } as const;
@@ -67,12 +68,16 @@ export function SessionsTab({ page, onPage }: SessionsTabProps) {
             header: 'Program',
             cell: ({ userAgent }) => (
               <Text size="sm" span lineClamp={1} maw={360} className="acg-break-anywhere" title={userAgent}>
-                {userAgent || 'unknown'}
+                {describeUserAgent(userAgent)}
               </Text>
             ),
           },
-          { header: 'IP address', cell: ({ ip }) => ip },
-          { header: 'Last active', cell: ({ lastSeenAt }) => <RelativeTime at={lastSeenAt} /> },
+          { header: 'IP address', sortValue: ({ ip }) => ip, cell: ({ ip }) => ip },
+          {
+            header: 'Last active',
+            sortValue: ({ lastSeenAt }) => lastSeenAt,
+            cell: ({ lastSeenAt }) => <RelativeTime at={lastSeenAt} />,
+          },
           { header: 'Expires', cell: ({ expiresAt }) => <RelativeTime at={expiresAt} />, wideOnly: true },
           {
             header: 'Actions',

@@ -8,7 +8,7 @@ import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.
 import { BudgetAmountInput } from '../../components/forms/budget-amount-input.js';
 import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
 import { dollarInputToCents } from '../../format/format.js';
-import { useProjects } from '../../resources/agent-account-and-key-hooks.js';
+import { onlyProjectId, useProjects } from '../../resources/agent-account-and-key-hooks.js';
 
 const SUGGESTED_BUDGET_USD = 20;
 const EMPTY = { name: '', budget: SUGGESTED_BUDGET_USD as number | string, projectId: '' };
@@ -16,15 +16,19 @@ const LABELS = { name: 'Name', projectId: 'Project', budgetCentsMonthly: 'Monthl
 
 export function CreateAgentStep({ onCreated }: { readonly onCreated: (agentId: string) => void }) {
   const projects = useProjects();
+  const onlyProject = onlyProjectId(projects.data);
   const [draft, saveDraft] = useFormDraft('setup', EMPTY);
   const form = useForm({
     initialValues: draft,
     onValuesChange: saveDraft,
-    validate: { name: (value) => (value.trim() === '' ? 'Enter a name' : null) },
+    validate: {
+      name: (value) => (value.trim() === '' ? 'Enter a name' : null),
+      projectId: (value) => (value === '' && onlyProject === '' ? 'Select a project' : null),
+    },
   });
   const create = useMutation({
     mutationFn: async ({ name, budget, projectId }: typeof form.values) => {
-      const project = projectId === '' ? (projects.data?.[0]?.id ?? '') : projectId;
+      const project = projectId === '' ? onlyProject : projectId;
       const cents = dollarInputToCents(budget);
       const stated = cents === null ? {} : { budgetCentsMonthly: cents };
       const body = { projectId: project, name: name.trim(), ...stated };
@@ -53,7 +57,9 @@ export function CreateAgentStep({ onCreated }: { readonly onCreated: (agentId: s
             allowDeselect={false}
             data={(projects.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
             {...form.getInputProps('projectId')}
-            value={form.values.projectId === '' ? (projects.data?.[0]?.id ?? null) : form.values.projectId}
+            placeholder="Select a project"
+            error={form.errors.projectId ?? errors.fieldError('projectId')}
+            value={form.values.projectId || onlyProject || null}
           />
         )}
         <BudgetAmountInput

@@ -1,18 +1,14 @@
 /** Waits for the agent's first call. A rejected call is shown with its reason and a remedy. */
-import { Alert, Button, Card, Code, Group, List, Loader, Stack, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
-import { CircleCheck } from 'lucide-react';
+import { Alert, Button, Code, Group, List, Loader, Stack, Text } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
-import { api } from '../../api/api-client.js';
 import { useConfig } from '../../api/session.js';
 import { useFocusOnAppear } from '../../components/focus/use-focus-on-appear.js';
 import { GATEWAY_URL_PLACEHOLDER, TOKEN_PLACEHOLDER } from '../../components/secrets/code-snippets.js';
 import { LazyCodeSnippetTabs } from '../../components/secrets/lazy-code-snippet-tabs.js';
-import { formatCents, formatCount, formatMilliseconds } from '../../format/format.js';
+import { FirstCallCard, useFirstCall } from './first-call.js';
 import { FirstRejectionAlert } from './first-rejection-alert.js';
 
-const REFETCH_MS = 1_000;
 const TROUBLESHOOTING_AFTER_MS = 20_000;
 
 interface FirstCallStepProps {
@@ -24,12 +20,7 @@ interface FirstCallStepProps {
 }
 
 export function FirstCallStep({ agentId, providerSlug, token, onStep }: FirstCallStepProps) {
-  const calls = useQuery({
-    queryKey: ['logs', 'first', agentId],
-    queryFn: () => fetchFirstCall(agentId),
-    refetchInterval: ({ state }) => ((state.data?.logs.length ?? 0) > 0 ? false : REFETCH_MS),
-  });
-  const call = calls.data?.logs[0];
+  const call = useFirstCall(agentId);
   if (call !== undefined) return <FirstCallArrived call={call} />;
   return (
     <Stack gap="md">
@@ -45,25 +36,11 @@ export function FirstCallStep({ agentId, providerSlug, token, onStep }: FirstCal
   );
 }
 
-const fetchFirstCall = (agentId: string) => api.get('/v1/usage/logs', { params: { query: { agentId, limit: 1 } } });
-type Call = Awaited<ReturnType<typeof fetchFirstCall>>['logs'][number];
-
-function FirstCallArrived({ call }: { readonly call: Call }) {
+function FirstCallArrived({ call }: Parameters<typeof FirstCallCard>[0]) {
   const next = useFocusOnAppear<HTMLAnchorElement>();
   return (
     <Stack gap="md">
-      <Card className="acg-first-call-success" padding="md" role="status">
-        <Group gap="sm" wrap="nowrap" align="flex-start">
-          <CircleCheck size={20} aria-hidden color="var(--acg-success)" style={{ flex: 'none' }} />
-          <div>
-            <Text fw={600}>First call received: {call.status}</Text>
-            <Text size="sm" className="acg-tabular-numbers acg-break-anywhere">
-              {call.model ?? call.path} · {formatCount(call.tokensIn)} → {formatCount(call.tokensOut)} tokens ·{' '}
-              {formatCents(call.costCents)} · {formatMilliseconds(call.durationMs)}
-            </Text>
-          </div>
-        </Group>
-      </Card>
+      <FirstCallCard call={call} />
       <Group>
         <Button component={Link} href="/" ref={next}>
           Open the dashboard

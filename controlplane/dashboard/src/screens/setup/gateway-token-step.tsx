@@ -5,6 +5,7 @@ import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { useFocusOnAppear } from '../../components/focus/use-focus-on-appear.js';
 import { LazyCodeSnippetTabs } from '../../components/secrets/lazy-code-snippet-tabs.js';
 import { useCreateKey } from '../../resources/agent-account-and-key-hooks.js';
+import { FirstCallCard, useFirstCall } from './first-call.js';
 
 interface GatewayTokenStepProps {
   readonly agentId: string;
@@ -16,6 +17,7 @@ interface GatewayTokenStepProps {
 
 export function GatewayTokenStep({ agentId, providerSlug, token, onToken, onDone }: GatewayTokenStepProps) {
   const create = useCreateKey();
+  const call = useFirstCall(agentId, token !== null);
   const secretRef = useFocusOnAppear<HTMLPreElement>(token !== null);
   if (token === null) {
     return (
@@ -52,6 +54,7 @@ export function GatewayTokenStep({ agentId, providerSlug, token, onToken, onDone
       </Group>
       <Text size="sm">Or copy a complete call with your token and address:</Text>
       <LazyCodeSnippetTabs providerSlug={providerSlug} token={token} agent={agentId} />
+      {call !== undefined && <FirstCallCard call={call} />}
       <Group>
         <Button onClick={onDone}>I stored it, continue</Button>
       </Group>

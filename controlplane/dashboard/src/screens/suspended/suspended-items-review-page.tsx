@@ -78,7 +78,7 @@ export function SuspendedItemsReviewPage() {
             header: 'Item',
             cell: ({ name, detail }) => (
               <>
-                <Text size="sm" fw={600} span display="block" className="acg-break-anywhere">
+                <Text size="sm" fw={500} span display="block" className="acg-break-anywhere">
                   {name}
                 </Text>
                 <Text size="xs" c="dimmed" span display="block" className="acg-break-anywhere">

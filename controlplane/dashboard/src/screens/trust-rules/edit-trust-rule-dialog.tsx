@@ -86,7 +86,7 @@ export function EditTrustRuleDialog({ rule, onClose }: EditTrustRuleDialogProps)
       />
       <Checkbox
         label="Accept each token once"
-        description="By its claim jti. Tokens without jti are rejected then."
+        description="Identified by the claim jti. Tokens without it are rejected."
         checked={once}
         onChange={(event) => setOnce(event.currentTarget.checked)}
       />

@@ -108,7 +108,7 @@ export function NewTrustRuleDialog({ onClose, onCreated }: NewTrustRuleDialogPro
       {platform.canAcceptOnce && (
         <Checkbox
           label="Accept each token once"
-          description="By its claim jti. A copied token is then worthless after the exchange."
+          description="Identified by the claim jti. A copied token cannot be exchanged again."
           checked={once}
           onChange={(event) => setOnce(event.currentTarget.checked)}
         />

@@ -61,8 +61,8 @@ export function TrustRulesPage() {
           />
         }
         columns={[
-          { header: 'Name', cell: ({ name }) => name },
-          { header: 'Agent', cell: ({ agentName }) => agentName },
+          { header: 'Name', sortValue: ({ name }) => name, cell: ({ name }) => name },
+          { header: 'Agent', sortValue: ({ agentName }) => agentName, cell: ({ agentName }) => agentName },
           { header: 'Issuer', cell: ({ issuer }) => issuer.replace(/^https:\/\//, ''), wideOnly: true },
           {
             header: 'Conditions',
@@ -70,7 +70,11 @@ export function TrustRulesPage() {
               conditions.map(({ claim, values: list }) => `${claim} = ${list.join(' or ')}`).join(', '),
             wideOnly: true,
           },
-          { header: 'Last exchange', cell: ({ lastUsedAt }) => <RelativeTime at={lastUsedAt} never="Never" /> },
+          {
+            header: 'Last exchange',
+            sortValue: ({ lastUsedAt }) => lastUsedAt,
+            cell: ({ lastUsedAt }) => <RelativeTime at={lastUsedAt} never="Never" />,
+          },
           {
             header: 'Actions',
             cell: (rule) => (

@@ -6,6 +6,8 @@ import { api } from '../../api/api-client.js';
 import { groupsToSeries } from '../../components/charts/groups-to-series.js';
 import { TimeSeriesChart } from '../../components/charts/time-series-chart.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
+import { barInterval } from '../../components/reports/bar-interval.js';
+import { useOpenCallsOfBar } from '../../components/reports/use-open-calls-of-bar.js';
 import { formatUsdTick } from '../../format/format.js';
 import { groupLabel } from '../../messages/group-label.js';
 import { GROUPINGS, type Grouping, type parseMetric, type UsageQuery } from './groupings-and-metrics.js';
@@ -17,13 +19,14 @@ interface UsageChartProps {
 }
 
 export function UsageChart({ query, by, metric: measure }: UsageChartProps) {
-  const timeseriesParams = { ...query, groupBy: by };
+  const timeseriesParams = { ...query, groupBy: by, interval: barInterval(query) };
   const series = useQuery({
     queryKey: ['usage', 'timeseries', timeseriesParams],
     queryFn: async () => ({ by, ...(await api.get('/v1/usage/timeseries', { params: { query: timeseriesParams } })) }),
     placeholderData: keepPreviousData,
     refetchInterval: 60_000,
   });
+  const openCalls = useOpenCallsOfBar({ agent: query.agentId, project: query.projectId });
   const data = series.data;
   const buckets = useMemo(() => data?.timeseries.map(({ bucket }) => bucket) ?? [], [data]);
   const groups = useMemo(
@@ -45,6 +48,7 @@ export function UsageChart({ query, by, metric: measure }: UsageChartProps) {
       series={groups}
       format={measure.format}
       {...(measure.value === 'spend' ? { axis: formatUsdTick } : {})}
+      onBucket={openCalls}
     />
   );
 }

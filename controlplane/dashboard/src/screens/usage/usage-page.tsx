@@ -6,6 +6,7 @@ import { BASE_PATH } from '../../api/page-meta-tags.js';
 import { AgentComparison } from '../../components/agents/agent-comparison.js';
 import { showErrorToast, showToast } from '../../components/feedback/toast.js';
 import { AgentSelect } from '../../components/forms/agent-select.js';
+import { FilterBar } from '../../components/forms/filter-bar.js';
 import { parseTimeRange, TIME_RANGE_DEFAULTS, TimeRangeControl } from '../../components/forms/time-range-control.js';
 import { PageHeader } from '../../components/layout/page-header.js';
 import { formatCount } from '../../format/format.js';
@@ -89,7 +90,7 @@ export function UsagePage() {
           </Group>
         }
       />
-      <Group gap="sm" mb="md" align="flex-end" className="acg-filters">
+      <FilterBar isFiltered={values.agent + values.project !== ''}>
         <NativeSelect
           label="Group by"
           data={[...GROUPINGS]}
@@ -132,7 +133,7 @@ export function UsagePage() {
             onChange={(event) => set({ previous: event.currentTarget.checked ? 'on' : '', page: values.page })}
           />
         )}
-      </Group>
+      </FilterBar>
       <Stack gap="lg">
         <UsageSummary query={query} />
         <Stack gap="sm">

@@ -6,9 +6,15 @@ import { BudgetBar } from '../../components/feedback/budget-bar.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { MetricTile } from '../../components/feedback/metric-tile.js';
 import { staleProps } from '../../components/feedback/stale-props.js';
+import { Trend } from '../../components/feedback/trend.js';
 import { MonthSpendChart } from '../../components/reports/month-spend-chart.js';
+import { usePreviousTotals } from '../../components/reports/previous-totals.js';
 import { formatCents, formatCompactCount, formatCount, formatUsd, NO_VALUE } from '../../format/format.js';
 import type { UsageQuery } from './groupings-and-metrics.js';
+
+const PREVIOUS = 'previous period';
+const DAY_CHARS = 10;
+const utcToday = (): string => new Date().toISOString().slice(0, DAY_CHARS);
 
 export function UsageSummary({ query }: { readonly query: UsageQuery }) {
   const summary = useQuery({
@@ -17,6 +23,9 @@ export function UsageSummary({ query }: { readonly query: UsageQuery }) {
     placeholderData: keepPreviousData,
     refetchInterval: 30_000,
   });
+  const before = usePreviousTotals(query);
+  // Beside the figures of a past month, those of the present one would be misread.
+  const isPresent = 'period' in query || query.end === undefined || query.end >= utcToday();
   const figures = summary.data;
   // On an error the tiles show a dash, not a loading state.
   const missingValue = summary.error === null ? undefined : NO_VALUE;
@@ -26,12 +35,22 @@ export function UsageSummary({ query }: { readonly query: UsageQuery }) {
     <>
       {summary.error !== null && <ErrorAlert error={summary.error} onRetry={summary.refetch} />}
       <SimpleGrid cols={{ base: 2, md: 4 }} spacing="md" {...staleProps(summary.isPlaceholderData)}>
-        <MetricTile label="Spend" value={figures ? formatUsd(figures.costUsd) : missingValue} />
-        <MetricTile label="Calls" value={figures ? formatCount(figures.requests) : missingValue} />
-        <MetricTile label="Tokens in" value={figures ? formatCompactCount(figures.tokensIn) : missingValue} />
-        <MetricTile label="Tokens out" value={figures ? formatCompactCount(figures.tokensOut) : missingValue} />
+        <MetricTile label="Spend" value={figures ? formatUsd(figures.costUsd) : missingValue}>
+          {figures && <Trend now={figures.costUsd} before={before?.costUsd} against={PREVIOUS} />}
+        </MetricTile>
+        <MetricTile label="Calls" value={figures ? formatCount(figures.requests) : missingValue}>
+          {figures && <Trend now={figures.requests} before={before?.requests} against={PREVIOUS} />}
+        </MetricTile>
+        <MetricTile
+          label="Tokens in"
+          value={figures ? formatCompactCount(figures.tokensIn) : missingValue}
+        ></MetricTile>
+        <MetricTile
+          label="Tokens out"
+          value={figures ? formatCompactCount(figures.tokensOut) : missingValue}
+        ></MetricTile>
       </SimpleGrid>
-      {figures !== undefined && (
+      {figures !== undefined && isPresent && (
         <Card component="section" aria-label="This calendar month" padding="md">
           <SimpleGrid cols={{ base: 1, sm: 3 }} spacing="md">
             <Stack gap={4}>
@@ -62,7 +81,7 @@ export function UsageSummary({ query }: { readonly query: UsageQuery }) {
           </SimpleGrid>
         </Card>
       )}
-      <MonthSpendChart scope={scopeOf(query)} />
+      {isPresent && <MonthSpendChart scope={scopeOf(query)} />}
     </>
   );
 }

@@ -56,6 +56,7 @@ export function WebhooksPage() {
         columns={[
           {
             header: 'Endpoint URL',
+            sortValue: ({ url }) => url,
             cell: ({ url }) => (
               <Text span inherit className="acg-break-anywhere">
                 {url}
@@ -64,12 +65,26 @@ export function WebhooksPage() {
           },
           {
             header: 'Status',
+            sortValue: ({ status, failingSince }) => (failingSince === null ? status : 'failing'),
             cell: (endpoint) => <EndpointStatusBadge endpoint={endpoint} />,
           },
-          { header: 'Newest deliveries', cell: (endpoint) => <DeliveryRate {...endpoint} /> },
+          {
+            header: 'Newest deliveries',
+            sortValue: ({ recent }) => recent.failed,
+            cell: (endpoint) => <DeliveryRate {...endpoint} />,
+          },
           { header: 'Kind', cell: ({ kind }) => ENDPOINT_KIND_LABELS[kind], wideOnly: true },
-          { header: 'Events', numeric: true, cell: ({ events }) => events.length },
-          { header: 'Created', cell: ({ createdAt }) => <RelativeTime at={createdAt} /> },
+          {
+            header: 'Events',
+            numeric: true,
+            sortValue: ({ events }) => events.length,
+            cell: ({ events }) => events.length,
+          },
+          {
+            header: 'Created',
+            sortValue: ({ createdAt }) => createdAt,
+            cell: ({ createdAt }) => <RelativeTime at={createdAt} />,
+          },
         ]}
       />
       {isCreating && (
