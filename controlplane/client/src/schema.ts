@@ -3523,6 +3523,26 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "calls.rejected": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Calls rejected
+         * @description The gateway has rejected calls of agents. Sent at most once a minute, with counts and the last call of each agent, provider and reason. Only webhooks receive it, and only admins see its payload: it is in no list of events, and is not mailed.
+         */
+        post: operations["onCallsRejected"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export interface components {
     schemas: {
@@ -5206,6 +5226,50 @@ export interface components {
         CallReply: {
             log: components["schemas"]["Call"];
         };
+        CallsRejectedData: {
+            orgId: string;
+            /** @description Start of a minute, ISO 8601. */
+            firstMinute: string;
+            /** @description Start of a minute, ISO 8601. */
+            lastMinute: string;
+            /** @description Rejected calls, with those that `rejections` leaves out. */
+            count: number;
+            /** @description Rejected calls that `rejections` leaves out. */
+            omitted: number;
+            /** @description One for each agent, provider and reason, the highest count first. */
+            rejections: {
+                agentId: string;
+                agentName: string | null;
+                /** @description Null: rejected before the provider was known. */
+                providerSlug: string | null;
+                reason: string;
+                count: number;
+                /** @description Start of a minute, ISO 8601. */
+                firstMinute: string;
+                /** @description Start of a minute, ISO 8601. */
+                lastMinute: string;
+                lastCall: {
+                    id: string;
+                    rejectedAt: string;
+                    keyId: string;
+                    status: number;
+                    method: string;
+                    /** @description Without the query. */
+                    path: string;
+                    model: string | null;
+                    tool: string | null;
+                    clientNetwork: string;
+                    budgetId: string | null;
+                } | null;
+            }[];
+        };
+        CallsRejectedEvent: {
+            /** @constant */
+            event: "calls.rejected";
+            /** Format: date-time */
+            timestamp: string;
+            data: components["schemas"]["CallsRejectedData"];
+        };
         CallsReply: {
             logs: components["schemas"]["Call"][];
             total: number;
@@ -5597,7 +5661,7 @@ export interface components {
             /** Format: uuid */
             endpointId: string;
             /** @enum {string} */
-            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold" | "audit.entry";
+            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold" | "audit.entry" | "calls.rejected";
             /** @enum {string} */
             status: "pending" | "success" | "failed";
             statusCode: string | null;
@@ -5613,7 +5677,7 @@ export interface components {
             /** Format: uuid */
             endpointId: string;
             /** @enum {string} */
-            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold" | "audit.entry";
+            event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold" | "audit.entry" | "calls.rejected";
             /** @enum {string} */
             status: "pending" | "success" | "failed";
             statusCode: string | null;
@@ -5624,7 +5688,7 @@ export interface components {
             createdAt: string;
             payload: {
                 /** @enum {string} */
-                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold" | "audit.entry";
+                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold" | "audit.entry" | "calls.rejected";
                 /** Format: date-time */
                 timestamp: string;
                 data: {
@@ -5669,7 +5733,7 @@ export interface components {
              * @enum {string}
              */
             kind: "webhook" | "slack" | "teams";
-            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold" | "audit.entry")[];
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold" | "audit.entry" | "calls.rejected")[];
             /** @enum {string} */
             status: "active" | "paused";
             /** @description failing: every attempt failed for 3 days and at least 50 times. Set `status` to `active` to resume. */
@@ -5700,7 +5764,7 @@ export interface components {
                  * @enum {string}
                  */
                 kind: "webhook" | "slack" | "teams";
-                events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold" | "audit.entry")[];
+                events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold" | "audit.entry" | "calls.rejected")[];
                 /** @enum {string} */
                 status: "active" | "paused";
                 /** @description failing: every attempt failed for 3 days and at least 50 times. Set `status` to `active` to resume. */
@@ -5729,7 +5793,7 @@ export interface components {
         };
         EndpointInput: {
             url: string;
-            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold" | "audit.entry")[];
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold" | "audit.entry" | "calls.rejected")[];
             /**
              * @description What the receiver reads: the signed event (webhook), or a message for an incoming webhook of Slack or Teams.
              * @enum {string}
@@ -5744,7 +5808,7 @@ export interface components {
         };
         EndpointPatch: {
             url?: string;
-            events?: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold" | "audit.entry")[];
+            events?: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold" | "audit.entry" | "calls.rejected")[];
             /** @enum {string} */
             status?: "active" | "paused";
         };
@@ -5759,7 +5823,7 @@ export interface components {
                 /** Format: uuid */
                 id: string;
                 /** @enum {string} */
-                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold" | "audit.entry";
+                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold" | "audit.entry" | "calls.rejected";
                 /** Format: date-time */
                 occurredAt: string;
                 /** @description The same `data` that webhook deliveries contain. */
@@ -5774,7 +5838,7 @@ export interface components {
         EventTypeList: {
             types: {
                 /** @enum {string} */
-                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold" | "audit.entry";
+                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold" | "audit.entry" | "calls.rejected";
                 title: string;
                 /** @description What happened, and how often the event is sent. */
                 description: string;
@@ -6973,10 +7037,10 @@ export interface components {
             name: string;
             /** @description Event mails are sent only to confirmed addresses. */
             emailVerified: boolean;
-            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold" | "audit.entry")[];
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold" | "audit.entry" | "calls.rejected")[];
         };
         PreferenceInput: {
-            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold" | "audit.entry")[];
+            events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold" | "audit.entry" | "calls.rejected")[];
         };
         PreferenceList: {
             preferences: components["schemas"]["Preference"][];
@@ -7367,7 +7431,7 @@ export interface components {
             /** @description Statuses to replay. Default: failed. */
             status?: ("failed" | "success")[];
             /** @enum {string} */
-            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold" | "audit.entry";
+            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold" | "audit.entry" | "calls.rejected";
         };
         ReplayReply: {
             /** @description Number of deliveries queued again, the oldest first; at most 1000 per call. */
@@ -8315,7 +8379,7 @@ export interface components {
              * @description An event that the endpoint subscribes to. Default: the first one.
              * @enum {string}
              */
-            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold" | "audit.entry";
+            event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold" | "audit.entry" | "calls.rejected";
         };
     };
     responses: {
@@ -8546,6 +8610,8 @@ export type Call = components['schemas']['Call'];
 export type CallCheckInput = components['schemas']['CallCheckInput'];
 export type CallCheckReply = components['schemas']['CallCheckReply'];
 export type CallReply = components['schemas']['CallReply'];
+export type CallsRejectedData = components['schemas']['CallsRejectedData'];
+export type CallsRejectedEvent = components['schemas']['CallsRejectedEvent'];
 export type CallsReply = components['schemas']['CallsReply'];
 export type ChangePasswordInput = components['schemas']['ChangePasswordInput'];
 export type CheckInput = components['schemas']['CheckInput'];
@@ -10959,7 +11025,7 @@ export interface operations {
     listEvents: {
         parameters: {
             query?: {
-                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold" | "audit.entry";
+                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold" | "audit.entry" | "calls.rejected";
                 /** @description Events of this agent; the agent may have been deleted. */
                 agentId?: string;
                 start?: string;
@@ -14660,7 +14726,7 @@ export interface operations {
                 limit?: number;
                 offset?: number;
                 status?: "pending" | "success" | "failed";
-                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold" | "audit.entry";
+                event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "run.ended" | "run.budget_exceeded" | "budget.exceeded" | "budget.threshold" | "limit.would_reject" | "provider.circuit_opened" | "provider.circuit_closed" | "alert.opened" | "alert.resolved" | "abuse.detected" | "credential.refused" | "credential.accepted" | "credential.refresh_failed" | "credential.refreshed" | "credential.rotated" | "credential.rotation_failed" | "credential.rolled_back" | "credential.retired" | "credential.used_elsewhere" | "price.drift" | "webhook.paused" | "usage.threshold" | "audit.entry" | "calls.rejected";
                 /** @description Only those made from then on, */
                 start?: string;
                 /** @description and before then. */
@@ -16099,6 +16165,73 @@ export interface operations {
                  *     }
                  */
                 "application/json": components["schemas"]["AuditEntryEvent"];
+            };
+        };
+        responses: {
+            /** @description Received. Anything else is tried again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onCallsRejected: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old secret during a rotation. */
+                "X-Webhook-Signature": string;
+                /** @description `v1=` and the signature for each valid secret: two during a rotation. */
+                "X-Webhook-Signatures": string;
+                /** @description The name of the event. */
+                "X-Webhook-Event": string;
+                /** @description The id of the delivery, the same on every retry. */
+                "X-Webhook-Delivery": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event": "calls.rejected",
+                 *       "timestamp": "2026-01-31T12:00:00.000Z",
+                 *       "data": {
+                 *         "orgId": "00000000-0000-0000-0000-000000000000",
+                 *         "firstMinute": "2026-11-22T16:51:00.000Z",
+                 *         "lastMinute": "2026-11-22T16:52:00.000Z",
+                 *         "count": 1200,
+                 *         "omitted": 0,
+                 *         "rejections": [
+                 *           {
+                 *             "agentId": "00000000-0000-0000-0000-000000000000",
+                 *             "agentName": "Sample agent",
+                 *             "providerSlug": "openai",
+                 *             "reason": "rpm",
+                 *             "count": 1200,
+                 *             "firstMinute": "2026-11-22T16:51:00.000Z",
+                 *             "lastMinute": "2026-11-22T16:52:00.000Z",
+                 *             "lastCall": {
+                 *               "id": "00000000-0000-0000-0000-000000000000",
+                 *               "rejectedAt": "2026-11-22T16:52:54.000Z",
+                 *               "keyId": "00000000-0000-0000-0000-000000000000",
+                 *               "status": 429,
+                 *               "method": "POST",
+                 *               "path": "/v1/chat/completions",
+                 *               "model": "gpt-5-mini",
+                 *               "tool": null,
+                 *               "clientNetwork": "203.0.113.7",
+                 *               "budgetId": null
+                 *             }
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["CallsRejectedEvent"];
             };
         };
         responses: {

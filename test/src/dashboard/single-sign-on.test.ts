@@ -1,6 +1,7 @@
-/** Single sign-on in the dashboard, with the npm package oidc-provider as the identity provider. */
+/** Single sign-on in the dashboard, with the npm package oidc-provider and with Glewlwyd as the identity provider. */
 import { openPool } from '@acg/controlplane/db/postgres-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Glewlwyd } from '../sso/glewlwyd.js';
 import { CLIENT, NpmOidcProvider } from '../sso/npm-oidc-provider.js';
 import { useDashboard } from './dashboard-fixture.js';
 
@@ -90,4 +91,50 @@ test('an owner sets up a provider; new people and an owner of an account log in 
   await ada.page.getByRole('alert').waitFor();
   await ada.checkPage('single-sign-on-failed');
   await sql.end();
+});
+
+test('a person logs in on the log-in page of Glewlwyd: password, consent, and back to the dashboard', async () => {
+  const glewlwyd = await Glewlwyd.start();
+  try {
+    const { visitor } = await dashboard().signUpOwner();
+    const { page } = visitor;
+    const domain = `${crypto.randomUUID().slice(0, 8)}.example.com`;
+    const email = `grace@${domain}`;
+    await visitor.goto('/settings?tab=sso');
+    const redirectUri = await page.getByRole('region', { name: 'Identity provider' }).locator('pre').textContent();
+    await glewlwyd.addClient('dashboard', 'secret of the dashboard', redirectUri!);
+    await glewlwyd.addPerson('grace', { email, email_verified: 'yes', groups: ['Compilers'] });
+    await page.getByLabel('Issuer').fill(glewlwyd.issuer());
+    await page.getByLabel('Client ID').fill('dashboard');
+    await page.getByLabel('Client secret', { exact: true }).fill('secret of the dashboard');
+    await page.getByLabel('Roles of groups').fill('Compilers: member');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Identity provider saved').waitFor();
+    await page.getByRole('textbox', { name: 'Domain' }).fill(domain);
+    await page.getByRole('button', { name: 'Add domain' }).click();
+    await page.getByText(`_acg-challenge.${domain}. TXT`).waitFor();
+    const sql = openPool(dashboard().stack.database.url, { connectionsMax: 1, applicationName: 'test' });
+    await sql`update sso_domains set verified_at = now(), checked_at = now() where domain = ${domain}`;
+    await sql.end();
+
+    const grace = await dashboard().openBrowserUser();
+    // Its page asks for a session that there is not yet, and for texts in the browser's variant of English.
+    for (const status of [401, 404]) grace.expectHttpError(status, new RegExp(`^${glewlwyd.origin}/`));
+    await grace.goto('/sign-in');
+    await grace.page.getByLabel('E-mail').fill(email);
+    await grace.page.getByRole('button', { name: 'Use single sign-on' }).click();
+    await grace.page.getByLabel('Login', { exact: true }).fill('grace');
+    await grace.page.getByLabel('Password', { exact: true }).fill('grace grace');
+    await grace.page.getByLabel('Password', { exact: true }).press('Enter');
+    for (const scope of ['email', 'profile']) await grace.page.getByLabel(scope, { exact: true }).check();
+    const granted = grace.page.waitForResponse((response) => response.url().includes('/api/auth/grant/'));
+    await grace.page.getByRole('button', { name: 'Grant access' }).click();
+    await granted;
+    await grace.page.getByRole('button', { name: 'Continue' }).click();
+    await grace.page.getByRole('button', { name: /Account and organization: Acme/ }).waitFor();
+    const me = await grace.context.request.get(`${grace.url}/v1/me`);
+    expect(await me.json()).toMatchObject({ user: { email, name: 'grace' }, role: 'member' });
+  } finally {
+    await glewlwyd.stop();
+  }
 });

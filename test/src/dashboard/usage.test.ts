@@ -292,6 +292,8 @@ test('closes a month: by project and model with total, share, change and order, 
   // A past month has no figures of the present one beside it.
   const presentMonth = page.getByRole('region', { name: 'This calendar month' });
   await presentMonth.waitFor();
+  // Figures of the present month do not stand between the period and its breakdown.
+  expect((await presentMonth.boundingBox())!.y).toBeGreaterThan((await table.boundingBox())!.y);
   await page.getByLabel('Period', { exact: true }).selectOption('Last month');
   await presentMonth.waitFor({ state: 'detached' });
 

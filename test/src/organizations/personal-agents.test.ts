@@ -69,10 +69,66 @@ test('a member gets one agent, named after the member, with the limits and crede
   expect(entries).toEqual([{ action: 'agent.create', actor: member.userId, owner: [null, member.userId] }]);
   const after = await member.call('GET', '/v1/personal-agents');
   expect(after.body.personalAgents[0].agent).toEqual(first.body.agent);
+  // A project that allows no personal agents is not listed.
+  await owner.call('POST', '/v1/projects', { name: 'Closed' });
+  expect((await member.call('GET', '/v1/personal-agents')).body).toMatchObject({
+    total: 1,
+    personalAgents: [{ projectId }],
+  });
   // Another member gets another agent, and does not see this one as the own.
   const colleague = await plane().createMember('member', owner.orgId);
   expect((await colleague.call('GET', '/v1/personal-agents')).body.personalAgents[0].agent).toBeNull();
-  expect((await createKey(colleague)).body.agent.id).not.toBe(agentId);
+  const colleagues = (await createKey(colleague)).body.agent.id;
+  expect(colleagues).not.toBe(agentId);
+  const others = await owner.call('GET', `/v1/providers/accounts?agentId=${colleagues}`);
+  expect(others.body.accounts).toMatchObject([{ providerSlug: 'openai', credentialId }]);
+});
+
+test('a member has an agent of each project; the end of one setting leaves the others and all other agents of the project', async () => {
+  const { owner, member, projectId, path, personalAgents, createKey, credentialId } = await setUp();
+  const colleague = await plane().createMember('member', owner.orgId);
+  const second = (await owner.call('POST', '/v1/projects', { name: 'Second' })).body.project.id;
+  await owner.call('PATCH', `/v1/projects/${second}`, { personalAgents: { credentialIds: [] } });
+  const own = (await createKey()).body.agent.id;
+  const others = (await createKey(colleague)).body.agent.id;
+  const elsewhere = await createKey(member, { projectId: second });
+  expect(elsewhere.status).toBe(201);
+  expect(elsewhere.body.agent.id).not.toBe(own);
+  const accountsElsewhere = await owner.call('GET', `/v1/providers/accounts?agentId=${elsewhere.body.agent.id}`);
+  expect(accountsElsewhere.body.total).toBe(0);
+  // An agent of the project that no member owns, with the same shared credential.
+  const bot = (await owner.call('POST', '/v1/agents', { projectId, name: 'Bot' })).body.agent.id;
+  const account = { agentId: bot, providerSlug: 'openai', credentialId };
+  expect((await owner.call('POST', '/v1/providers/accounts', account)).status).toBe(201);
+  await owner.call('POST', '/v1/api-keys', { name: 'bot', agentId: bot });
+  await owner.call('PATCH', path, { personalAgents: null });
+  const status = async (id: string) => (await owner.call('GET', `/v1/agents/${id}`)).body.agent.status;
+  expect([await status(own), await status(others)]).toEqual(['revoked', 'revoked']);
+  expect([await status(elsewhere.body.agent.id), await status(bot)]).toEqual(['active', 'active']);
+  expect([await openKeys(elsewhere.body.agent.id), await openKeys(bot)]).toEqual([1, 1]);
+  expect((await owner.call('GET', `/v1/providers/accounts?agentId=${bot}`)).body.total).toBe(1);
+  // The restoration of one agent restores no other.
+  await owner.call('PATCH', path, { personalAgents });
+  await createKey();
+  expect([await status(own), await status(others)]).toEqual(['active', 'revoked']);
+});
+
+test('the end of a membership leaves the personal agent of another organization, and a key keeps the time of its revocation', async () => {
+  const [here, there] = [await setUp(), await setUp()];
+  const { member, owner, createKey } = here;
+  const { agent, key } = (await createKey()).body;
+  await member.call('DELETE', `/v1/personal-agents/keys/${key.id}`);
+  await sql()`update api_keys set revoked_at = revoked_at - interval '1 hour' where id = ${key.id}`;
+  await sql()`insert into memberships (org_id, user_id, role) values (${there.owner.orgId}, ${member.userId}, 'member')`;
+  const elsewhere = (await there.owner.call('POST', '/v1/agents', { projectId: there.projectId, name: 'x' })).body.agent
+    .id;
+  await sql()`update agents set owner_user_id = ${member.userId} where id = ${elsewhere}`;
+  expect((await owner.call('DELETE', `/v1/members/${member.userId}`)).status).toBe(200);
+  expect((await owner.call('GET', `/v1/agents/${agent.id}`)).body.agent.status).toBe('revoked');
+  expect((await there.owner.call('GET', `/v1/agents/${elsewhere}`)).body.agent.status).toBe('active');
+  const kept = await sql()`
+    select 1 from api_keys where id = ${key.id} and revoked_at < now() - interval '30 minutes'`;
+  expect(kept).toHaveLength(1);
 });
 
 test('two first keys at the same time create one agent', async () => {
@@ -97,6 +153,11 @@ test('members cannot widen their agent, viewers and management tokens get none, 
   // A colleague, an admin too, does not revoke the key through this route.
   for (const other of [owner, stranger])
     expect((await other.call('DELETE', `/v1/personal-agents/keys/${key.id}`)).status).toBe(404);
+  // Nor does a colleague who has a key of an own agent.
+  const colleague = await plane().createMember('member', owner.orgId);
+  expect((await createKey(colleague)).status).toBe(201);
+  expect((await colleague.call('DELETE', `/v1/personal-agents/keys/${key.id}`)).status).toBe(404);
+  expect(await openKeys(agent.id)).toBe(1);
   expect((await member.call('DELETE', `/v1/personal-agents/keys/${key.id}`)).status).toBe(200);
   expect((await member.call('DELETE', `/v1/personal-agents/keys/${key.id}`)).status).toBe(404);
   expect(await openKeys(agent.id)).toBe(0);
@@ -104,10 +165,22 @@ test('members cannot widen their agent, viewers and management tokens get none, 
 });
 
 test('an agent has at most 20 valid keys', async () => {
-  const { createKey } = await setUp();
+  const { createKey, projectId } = await setUp();
   for (let at = 0; at < 20; at++) expect((await createKey()).status).toBe(201);
   const refused = await createKey();
   expect([refused.status, refused.body.error]).toEqual([409, expect.stringContaining('20 valid keys')]);
+  // A revoked key and an expired one do not count.
+  const change = async (column: 'revoked_at' | 'expires_at') => {
+    await sql()`
+      update api_keys set ${sql()(column)} = now() - interval '1 second' where id = (
+        select k.id from api_keys k join agents a on a.id = k.agent_id
+         where a.project_id = ${projectId} and k.revoked_at is null and k.expires_at > now() limit 1)`;
+  };
+  for (const column of ['revoked_at', 'expires_at'] as const) {
+    await change(column);
+    expect((await createKey()).status).toBe(201);
+    expect((await createKey()).status).toBe(409);
+  }
 });
 
 test('the setting accepts shared credentials that the project may use, one per provider', async () => {

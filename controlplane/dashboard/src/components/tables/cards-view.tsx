@@ -21,7 +21,6 @@ export function CardsView<Data, Row>(props: ListProps<Data, Row>) {
         <NativeSelect
           label="Sort by"
           p="md"
-          pb={0}
           data={[
             ...(sorting.sort === '' ? [{ value: '', label: 'Default' }] : []),
             ...sortable.map(({ sortKey, header }) => ({ value: sortKey!, label: header })),

@@ -135,30 +135,31 @@ export function UsagePage() {
         )}
       </FilterBar>
       <Stack gap="lg">
-        <UsageSummary query={query} />
-        <Stack gap="sm">
-          {by !== 'status' && (
-            <Group>
-              <SegmentedControl
-                aria-label="Chart metric"
-                size="xs"
-                data={METRICS.map(({ value, label }) => ({ value, label }))}
-                value={metric.value}
-                onChange={(show) => set({ show, page: values.page })}
-              />
-            </Group>
-          )}
-          <UsageChart query={query} by={by} metric={metric} />
-        </Stack>
-        <UsageBreakdownTable
-          query={breakdown}
-          page={values.page}
-          filtered={values.agent !== '' || values.project !== ''}
-          onPage={(page) => set({ page })}
-          onSort={(sort, order) => set({ sort, order })}
-          onProject={(project) => set({ project, agent: '', by: 'agent' })}
-          onClear={clear}
-        />
+        <UsageSummary query={query}>
+          <Stack gap="sm">
+            {by !== 'status' && (
+              <Group>
+                <SegmentedControl
+                  aria-label="Chart metric"
+                  size="xs"
+                  data={METRICS.map(({ value, label }) => ({ value, label }))}
+                  value={metric.value}
+                  onChange={(show) => set({ show, page: values.page })}
+                />
+              </Group>
+            )}
+            <UsageChart query={query} by={by} metric={metric} />
+          </Stack>
+          <UsageBreakdownTable
+            query={breakdown}
+            page={values.page}
+            filtered={values.agent !== '' || values.project !== ''}
+            onPage={(page) => set({ page })}
+            onSort={(sort, order) => set({ sort, order })}
+            onProject={(project) => set({ project, agent: '', by: 'agent' })}
+            onClear={clear}
+          />
+        </UsageSummary>
         <AgentComparison
           title="Compare agents"
           range={parseTimeRange(values)}

@@ -1,6 +1,7 @@
-/** Totals of the selected period, and the month's budget. */
+/** Totals of the selected period, its breakdown (`children`), and the month's budget. */
 import { Card, SimpleGrid, Stack, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
 import { api } from '../../api/api-client.js';
 import { BudgetBar } from '../../components/feedback/budget-bar.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
@@ -16,7 +17,12 @@ const PREVIOUS = 'previous period';
 const DAY_CHARS = 10;
 const utcToday = (): string => new Date().toISOString().slice(0, DAY_CHARS);
 
-export function UsageSummary({ query }: { readonly query: UsageQuery }) {
+interface UsageSummaryProps {
+  readonly query: UsageQuery;
+  readonly children: ReactNode;
+}
+
+export function UsageSummary({ query, children }: UsageSummaryProps) {
   const summary = useQuery({
     queryKey: ['usage', 'summary', query],
     queryFn: () => api.get('/v1/usage/summary', { params: { query } }),
@@ -50,6 +56,7 @@ export function UsageSummary({ query }: { readonly query: UsageQuery }) {
           value={figures ? formatCompactCount(figures.tokensOut) : missingValue}
         ></MetricTile>
       </SimpleGrid>
+      {children}
       {figures !== undefined && isPresent && (
         <Card component="section" aria-label="This calendar month" padding="md">
           <SimpleGrid cols={{ base: 1, sm: 3 }} spacing="md">
