@@ -505,6 +505,7 @@ export const ROOT_FILES: Readonly<Record<string, readonly string[]>> = {
     'forwarded-for-resolver',
     'invariant-failures',
     'limit-definitions',
+    'list-secret-forms',
     'log',
     'minor-gc-by-buffer-bytes',
     'noop',
