@@ -40,7 +40,7 @@ export function treeCpuUs(root: number): number {
   return processTree(root).reduce((sum, pid) => sum + attempt(() => cpuTimeUs(pid)), 0);
 }
 
-export interface CoreTime {
+interface CoreTime {
   /** On a core. */
   readonly cpuUs: number;
   /** Runnable, without a core: what other work on the machine costs. */

@@ -434,7 +434,7 @@ test('what changes between the answer of the provider and the login to the accou
   expect(await memberOf(org.orgId, org.email)).toEqual([{ role: 'member', userId }]);
 });
 
-test('an organization that is being deleted lets nobody in', async () => {
+test('an organization that is being deleted admits no member', async () => {
   const org = await createOrganization();
   const started = await startLogin(plane(), org.email);
   await sql()`update organizations set purge_at = now() + interval '7 days' where id = ${org.orgId}`;

@@ -20,7 +20,7 @@ export class ReportProblem extends Error {
 export type Json = Readonly<Record<string, unknown>>;
 
 /** Bounds of the memory of a check. */
-export interface ReportBytes {
+interface ReportBytes {
   readonly pageMax: number;
   /** Of all pages of one report together. */
   readonly reportMax: number;
