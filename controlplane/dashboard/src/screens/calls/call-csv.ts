@@ -1,7 +1,21 @@
 /** Saves every call that matches the filters as CSV, with names and ids. */
+
+import { api } from '../../api/api-client.js';
 import { sharedFieldsOf } from '../../components/reports/merged-call.js';
 import { saveCsv, toCsv } from '../../format/csv.js';
-import { type CallFilters, costUsdOf, fetchCallsToExport, toApiFilters } from './fetch-calls-and-format-fields.js';
+import {
+  type ApiCallFilters,
+  type CallFilters,
+  type CallPage,
+  type CallRow,
+  costUsdOf,
+  EXPORT_ROWS_MAX,
+  LIVE_PAGE_SIZE,
+  toApiFilters,
+} from './fetch-calls-and-format-fields.js';
+
+/** A bound for the control plane: a search with few matches needs many requests. */
+const EXPORT_REQUESTS_MAX = 200;
 
 const NAME_CHARS_MAX = 120;
 
@@ -25,6 +39,31 @@ const HEADER = [
   'requestId',
   'clientNetwork',
 ];
+
+interface CallExport {
+  readonly calls: readonly CallRow[];
+  /** False: a bound ended the export, and older calls may match. */
+  readonly isComplete: boolean;
+}
+
+/** Every call that matches, newest first, up to {@link EXPORT_ROWS_MAX}. */
+async function fetchCallsToExport(filters: ApiCallFilters): Promise<CallExport> {
+  const calls: CallRow[] = [];
+  let cursor: string | null = '';
+  for (
+    let requests = 0;
+    cursor !== null && requests < EXPORT_REQUESTS_MAX && calls.length < EXPORT_ROWS_MAX;
+    requests++
+  ) {
+    const from: string = cursor;
+    const page: CallPage = await api.get('/v1/usage/calls', {
+      params: { query: { ...filters, limit: LIVE_PAGE_SIZE, ...(from === '' ? {} : { cursor: from }) } },
+    });
+    calls.push(...page.calls);
+    cursor = page.nextCursor;
+  }
+  return { calls, isComplete: cursor === null };
+}
 
 interface SavedCalls {
   /** Rows of the file. */

@@ -17,7 +17,6 @@ import { formatCount, NO_VALUE } from '../../format/format.js';
 import { timeZoneUnit } from '../../format/time-zone.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
 import { useCallChips } from './call-chips.js';
-import { exportCalls } from './call-csv.js';
 import { CallDrawer } from './call-drawer.js';
 import { CallFilterBar } from './call-filters.js';
 import { CallHistogram } from './call-histogram.js';
@@ -47,8 +46,8 @@ export function CallsPage() {
   const filtered = Object.keys(toApiFilters(values)).length > 0;
   const chips = useCallChips(values, query.data?.calls ?? [], set);
   const exportList = useMutation({
-    mutationFn: () =>
-      exportCalls(
+    mutationFn: async () =>
+      (await import('./call-csv.js')).exportCalls(
         values,
         chips.map(({ text }) => text),
       ),

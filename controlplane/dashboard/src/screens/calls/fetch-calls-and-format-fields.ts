@@ -5,13 +5,12 @@ import { formatMilliseconds, formatUsd, NO_VALUE } from '../../format/format.js'
 
 const PAGE_SIZE = 50;
 /** Calls per request in live mode and of an export; the API's maximum. */
-const LIVE_PAGE_SIZE = 100;
+export const LIVE_PAGE_SIZE = 100;
 export const LIVE_ROWS_MAX = 500;
 /** Requests of one search before the user decides whether to continue; they take some seconds. */
 const SEARCH_REQUESTS_MAX = 20;
-/** Bounds of an export, for the browser and the control plane. */
+/** A bound of an export for the browser. */
 export const EXPORT_ROWS_MAX = 10_000;
-const EXPORT_REQUESTS_MAX = 200;
 
 export const DEFAULT_CALL_FILTERS = {
   agent: '',
@@ -73,7 +72,7 @@ export function toApiFilters(values: CallFilters) {
   };
 }
 
-type ApiCallFilters = ReturnType<typeof toApiFilters>;
+export type ApiCallFilters = ReturnType<typeof toApiFilters>;
 
 /** The newest calls, without searching further back: the live list repeats this request. */
 export const fetchNewestCalls = (filters: ApiCallFilters) =>
@@ -92,31 +91,6 @@ export async function fetchCallPage(filters: ApiCallFilters, cursor: string, sig
     page = { ...older, calls: [...page.calls, ...older.calls] };
   }
   return page;
-}
-
-interface CallExport {
-  readonly calls: readonly CallRow[];
-  /** False: a bound ended the export, and older calls may match. */
-  readonly isComplete: boolean;
-}
-
-/** Every call that matches, newest first, up to {@link EXPORT_ROWS_MAX}. */
-export async function fetchCallsToExport(filters: ApiCallFilters): Promise<CallExport> {
-  const calls: CallRow[] = [];
-  let cursor: string | null = '';
-  for (
-    let requests = 0;
-    cursor !== null && requests < EXPORT_REQUESTS_MAX && calls.length < EXPORT_ROWS_MAX;
-    requests++
-  ) {
-    const from: string = cursor;
-    const page: CallPage = await api.get('/v1/usage/calls', {
-      params: { query: { ...filters, limit: LIVE_PAGE_SIZE, ...(from === '' ? {} : { cursor: from }) } },
-    });
-    calls.push(...page.calls);
-    cursor = page.nextCursor;
-  }
-  return { calls, isComplete: cursor === null };
 }
 
 /** A call by its id: the record of a forwarded one, or else a rejected one, which is found by its request id. */
