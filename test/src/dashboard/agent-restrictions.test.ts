@@ -109,6 +109,6 @@ test('allows sensitive calls of one account, and renames the agent', async () =>
   await page.getByLabel('Name').fill('Support agent');
   await page.getByLabel('Description (optional)').fill('Answers mails');
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByRole('heading', { name: 'Support agent' }).waitFor();
+  await page.getByRole('heading', { name: 'Support agent', exact: true }).waitFor();
   expect(await agent()).toMatchObject({ name: 'Support agent', description: 'Answers mails' });
 });
