@@ -22,6 +22,7 @@ function encodeAgentContext(own: Readonly<Record<string, number | null>>): IAgen
     scopes: [],
     budgets: [],
     auditLimits: [],
+    cellSpend: [],
     ...noBudgets,
     ...own,
   };
