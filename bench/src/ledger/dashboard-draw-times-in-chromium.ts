@@ -40,7 +40,7 @@ const viewsOf = (agentId: string): readonly View[] => [
   { path: '/calls?live=off&page=20', title: 'Calls' },
   { path: '/calls?status=5xx', title: 'Calls' },
   { path: `/calls?agent=${agentId}`, title: 'Calls' },
-  { path: '/refusals?period=30d', title: 'Refusals' },
+  { path: '/refusals?period=30d', title: 'Rejections' },
   { path: '/usage?period=30d', title: 'Usage & cost' },
   { path: '/usage?period=90d&by=model', title: 'Usage & cost' },
   { path: '/usage?period=90d&by=agent', title: 'Usage & cost' },
@@ -51,7 +51,7 @@ const viewsOf = (agentId: string): readonly View[] => [
   // The bench uses the ids of its agents as their names.
   { path: `/agents/${agentId}`, title: agentId },
   { path: `/agents/${agentId}?tab=calls`, title: agentId },
-  { path: '/keys', title: 'Keys' },
+  { path: '/keys', title: 'Gateway tokens' },
   { path: '/providers', title: 'Providers' },
   { path: '/projects', title: 'Projects' },
   { path: '/members', title: 'Members' },
