@@ -114,7 +114,7 @@ async function sendOrgSummaries(tx: Tx, orgId: string, collectedForS: number): P
   if (!lock!.acquired) return false;
   const [org] = await tx`select 1 from organizations where id = ${orgId} for key share`;
   const rows = await tx<SummaryRow[]>`
-    with gone as (
+    with deleted as (
       delete from rejection_summaries where ctid = any(array(
         select ctid from rejection_summaries
          where org_id = ${orgId} and exists (
@@ -122,12 +122,12 @@ async function sendOrgSummaries(tx: Tx, orgId: string, collectedForS: number): P
               and added_at <= now() - make_interval(secs => ${collectedForS}))
            for update skip locked))
       returning *)
-    select gone.agent_id as "agentId", a.name as "agentName", nullif(gone.provider_slug, '') as "providerSlug",
-           gone.reason, gone.count, gone.first_minute as "firstMinute", gone.last_minute as "lastMinute",
-           gone.last_call as "lastCall", min(gone.first_minute) over () as first, max(gone.last_minute) over () as last,
-           least(sum(gone.count) over (), ${Number.MAX_SAFE_INTEGER})::bigint as total
-      from gone left join agents a on a.id = gone.agent_id and a.org_id = ${orgId}
-     order by gone.count desc, gone.agent_id, gone.reason limit ${SUMMARIES_PER_EVENT}`;
+    select deleted.agent_id as "agentId", a.name as "agentName", nullif(deleted.provider_slug, '') as "providerSlug",
+           deleted.reason, deleted.count, deleted.first_minute as "firstMinute", deleted.last_minute as "lastMinute",
+           deleted.last_call as "lastCall", min(deleted.first_minute) over () as first, max(deleted.last_minute) over () as last,
+           least(sum(deleted.count) over (), ${Number.MAX_SAFE_INTEGER})::bigint as total
+      from deleted left join agents a on a.id = deleted.agent_id and a.org_id = ${orgId}
+     order by deleted.count desc, deleted.agent_id, deleted.reason limit ${SUMMARIES_PER_EVENT}`;
   const [anyRow] = rows;
   if (org === undefined || anyRow === undefined) return false;
   const listed = rows.reduce((sum, { count }) => sum + count, 0);

@@ -1,5 +1,5 @@
 /**
- * Asks a provider what a login needs: discovery document, endpoints, keys, and whether it knows the client. Sends no
+ * Asks a provider what a login needs: discovery document, endpoints, keys, and whether it accepts the client. Sends no
  * person there: the code of the token request is random, so no provider accepts it. Everything that the provider answers
  * is hostile input, of which only short codes remain.
  */

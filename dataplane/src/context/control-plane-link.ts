@@ -177,7 +177,7 @@ export class ControlPlaneLink implements ContextResolver {
     const query = { tokenHash: Buffer.from(tokenHash, 'hex'), agentRef, mintAccountId, rejectedGeneration };
     const requestedAtMs = performance.now();
     try {
-      const answer = await this.#client.resolveToken({ ...query, ...this.#asker }, RESOLVE_TIMEOUT_MS);
+      const answer = await this.#client.resolveToken({ ...query, ...this.#dataPlaneFields }, RESOLVE_TIMEOUT_MS);
       return this.#decode(answer, requestedAtMs);
     } catch (error) {
       this.#logOnce(RESOLVE_FAILED, error);
@@ -217,19 +217,20 @@ export class ControlPlaneLink implements ContextResolver {
   }
 
   /** What each request for contexts says about this data plane. */
-  get #asker() {
+  get #dataPlaneFields() {
     return { dataPlaneId: this.#identity.dataPlaneId, budgetRows: true, cell: this.#cell.name };
   }
 
   async #callResolveTokens(queries: readonly TokenQuery[]): Promise<readonly IResolveTokenResponse[]> {
     const tokens = queries.map(({ tokenHash, agentRef }) => ({ tokenHash: Buffer.from(tokenHash, 'hex'), agentRef }));
     try {
-      const { answers } = await this.#client.resolveTokens({ tokens, ...this.#asker }, RESOLVE_TIMEOUT_MS);
+      const { answers } = await this.#client.resolveTokens({ tokens, ...this.#dataPlaneFields }, RESOLVE_TIMEOUT_MS);
       return answers ?? [];
     } catch (error) {
       // A control plane of the previous release resolves single tokens only.
       if (!(error instanceof LinkError) || error.code !== grpcStatus.UNIMPLEMENTED) throw error;
-      const one = (token: object) => this.#client.resolveToken({ ...token, ...this.#asker }, RESOLVE_TIMEOUT_MS);
+      const one = (token: object) =>
+        this.#client.resolveToken({ ...token, ...this.#dataPlaneFields }, RESOLVE_TIMEOUT_MS);
       return Promise.all(tokens.map(one));
     }
   }

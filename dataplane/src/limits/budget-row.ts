@@ -104,7 +104,7 @@ export class BudgetRow {
     return this.tableRow >= 0;
   }
 
-  /** By which the ledger knows the row's spend in a cell. */
+  /** Id of the row's spend in a cell, in the ledger. */
   get ledgerId(): string {
     return this.id || this.scopeId;
   }

@@ -170,10 +170,18 @@ const PROBLEMS: readonly (readonly [string, (path: string, body: Body) => Body, 
     },
     /the bucket of \S+ twice/,
   ],
-  ['a negative count', changeRows(USAGE, () => ({ output_tokens: -5 })), /a count that is none, in output_tokens/],
-  ['half a token', changeRows(USAGE, () => ({ input_tokens: 0.5 })), /a count that is none, in input_tokens/],
-  ['a count of 1e308', changeRows(USAGE, () => ({ input_tokens: 1e308 })), /a count that is none/],
-  ['a count in words', changeRows(USAGE, () => ({ num_model_requests: 'many' })), /a count that is none/],
+  [
+    'a negative count',
+    changeRows(USAGE, () => ({ output_tokens: -5 })),
+    /a count that is no whole number, in output_tokens/,
+  ],
+  [
+    'half a token',
+    changeRows(USAGE, () => ({ input_tokens: 0.5 })),
+    /a count that is no whole number, in input_tokens/,
+  ],
+  ['a count of 1e308', changeRows(USAGE, () => ({ input_tokens: 1e308 })), /a count that is no whole number/],
+  ['a count in words', changeRows(USAGE, () => ({ num_model_requests: 'many' })), /a count that is no whole number/],
   [
     'counts that are exact only one by one',
     changeBuckets(USAGE, ({ start_time }) => ({

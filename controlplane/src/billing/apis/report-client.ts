@@ -167,7 +167,7 @@ export function countOf(row: Json, field: string): number {
   const count = typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : value;
   if (typeof count !== 'number' || !Number.isSafeInteger(count) || count < 0)
     throw new ReportProblem(
-      `The report has a count that is none, in ${field}. Nothing was compared: check again later.`,
+      `The report has a count that is no whole number, in ${field}. Nothing was compared: check again later.`,
     );
   return count;
 }

@@ -23,7 +23,7 @@ import { type Account, useAccountList, useProviderName } from './use-account-lis
 const NewAccountDialog = lazyComponent(async () => (await import('./new-account-dialog.js')).NewAccountDialog, null);
 
 const PAGE_SIZE = 50;
-/** Shared credentials whose names the list knows; the others are called `shared`. */
+/** Shared credentials whose names the list has; others are called `shared`. */
 const CREDENTIALS_NAMED = 100;
 const STATUSES = [
   { value: '', label: 'Any status' },

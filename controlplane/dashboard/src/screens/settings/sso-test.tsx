@@ -14,7 +14,8 @@ export function SsoTest() {
         Test
       </Title>
       <Text size="sm" c="dimmed" mb="md">
-        Asks the provider for its discovery document and its keys, and whether it knows the client. Nobody is logged in.
+        Asks the provider for its discovery document and its keys, and whether it accepts the client. Nobody is logged
+        in.
       </Text>
       <Stack gap="md">
         {test.error !== null && <ErrorAlert error={test.error} />}
