@@ -47,9 +47,14 @@ export interface Client {
   send(method: string, path: string, init?: RequestInit): Promise<Response>;
 }
 
+/** The characters of every token. An error of `fetch` quotes a header that it rejects, so tokens are checked before. */
+export const TOKEN_TEXT = /^[\x21-\x7e]+$/;
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/;
 
+/** Throws TypeError if the token cannot be one; the error does not contain it. */
 export function createClient(options: ClientOptions): Client {
+  if (options.token !== undefined && !TOKEN_TEXT.test(options.token))
+    throw new TypeError('the token has a space, a line break or another character that no token has');
   const platformFetch = options.fetch ?? ((request: Request) => globalThis.fetch(request));
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
   const headers: Record<string, string> = { accept: 'application/json', ...options.headers };

@@ -142,3 +142,7 @@ test('without a server the error names the URL without the query; an abort stays
     name: 'AbortError',
   });
 });
+
+test('a token with a line break is an error that does not contain it', () => {
+  expect(() => clientOf('acgm_secret\nX-Other: 1')).toThrow(/^the token has a space, a line break/);
+});

@@ -1,5 +1,6 @@
 /** Finds the token with which a workload's own platform identifies it. Read again for each exchange; never stored. */
 import { readFileSync } from 'node:fs';
+import { TOKEN_TEXT } from '@acg/client/typed-api-client-throwing-errors';
 import { CliError, EXIT_CODES, usage } from '../terminal/cli-error.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -65,6 +66,7 @@ async function requestGitHubToken(url: string, bearer: string, audience: string)
   const target = new URL(url);
   target.searchParams.set('audience', audience);
   const fail = (text: string) => new CliError(EXIT_CODES.failed, `GitHub Actions gives no token: ${text}`);
+  if (!TOKEN_TEXT.test(bearer)) throw fail('ACTIONS_ID_TOKEN_REQUEST_TOKEN has a character that no token has');
   const response = await fetch(target, {
     headers: { authorization: `Bearer ${bearer}`, accept: 'application/json' },
     redirect: 'error',

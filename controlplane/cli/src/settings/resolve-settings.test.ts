@@ -62,3 +62,12 @@ test('the address of the management API that the start prints is the gateway', (
 test.each(['ftp://gw.example', 'gw.example', 'https://user:password@gw.example'])('%s is no address', (url) => {
   expect(() => resolveSettings({ ...none, flags: { url } })).toThrow();
 });
+
+test('a line break at the end of ACG_TOKEN is removed; one inside is an error that does not show the token', () => {
+  const resolve = (ACG_TOKEN: string) => resolveSettings({ ...none, env: { ACG_TOKEN } });
+  expect(resolve('acgm_secret\r\n').token).toBe('acgm_secret');
+  for (const token of ['acgm_secret\nX-Other: 1', 'acgm_secret acgm_other', 'acgm_secret\u00e9']) {
+    expect(() => resolve(token)).toThrow(/^ACG_TOKEN has a space, a line break or another character/);
+    expect(() => resolve(token)).not.toThrow(/secret/);
+  }
+});

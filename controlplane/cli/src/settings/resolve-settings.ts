@@ -1,4 +1,5 @@
 /** Resolves the settings of one invocation: flags override the environment, then `.acg.json`, then the profile. */
+import { TOKEN_TEXT } from '@acg/client/typed-api-client-throwing-errors';
 import { usage } from '../terminal/cli-error.js';
 import { PROFILE_NAME, type Profile, type SavedSession } from './profiles-and-saved-tokens.js';
 import type { ProjectFile } from './project-file.js';
@@ -57,7 +58,9 @@ export function resolveSettings({ flags, env, projectFile, current, profiles, se
   );
   const own = Object.hasOwn(sessions, profile) ? sessions[profile]! : null;
   const session = own?.url === url ? own : null;
-  const given = nonEmpty(env.ACG_TOKEN);
+  const given = nonEmpty(env.ACG_TOKEN?.trim());
+  if (given !== undefined && !TOKEN_TEXT.test(given))
+    throw usage('ACG_TOKEN has a space, a line break or another character that no token has', 'copy the token again');
   const gatewayUrl = nonEmpty(env.ACG_GATEWAY_URL) ?? saved.gatewayUrl;
   return {
     profile,
