@@ -124,7 +124,7 @@ test('an invitation that is changed, replaced, resent or revoked leaves all othe
   const invite = async (role: string): Promise<string> =>
     (await owner.call('POST', '/v1/members', { email, role })).body.member.userId;
   let id = await invite('viewer');
-  // The inviter is the owner, of whom nothing else is an invitation.
+  // The inviter is the owner, who has sent no other invitation.
   const unchanged = async (work: () => Promise<unknown>) => {
     const nobody = { userId: randomUUID(), orgId: owner.orgId };
     const before = await readOthers(nobody, id);
