@@ -157,6 +157,20 @@ test('cost: the alerts of one rule do not look at those of other rules', async (
   expect(await countPagesRead(work)).toBeLessThanOrEqual(4 * LIST_PAGES_MAX);
 });
 
+test('cost: sorted runs read the figures of a page, not of every run', async () => {
+  const { sql } = database();
+  const [agent] = await sql<{ id: string }[]>`select id from agents where org_id = ${big.orgId} limit 1`;
+  await sql`
+    insert into runs (id, org_id, agent_id, root_id, label, budget_cents, token_hash, key_prefix, created_at, expires_at)
+    select u, ${big.orgId}, ${agent!.id}, u, 'run ' || n, 100, decode(md5(n::text), 'hex'), 'acg_00000000', now(),
+           now() + n * interval '1 second'
+      from (select gen_random_uuid() as u, n from generate_series(1, 2000) n) made`;
+  await sql`analyze runs`;
+  const work = (on: Sql) => runs.listRuns(on, big.orgId, { sort: 'label' }, PAGE);
+  // Each run has at least three pages of figures: its spend, its calls and its sub-runs.
+  expect(await countPagesRead(work)).toBeLessThan(3 * 2_000);
+});
+
 const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest();
 const NO_ID = { agentRefId: null };
 

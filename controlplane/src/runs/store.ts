@@ -57,13 +57,18 @@ export interface RunFilter extends Sorting<keyof typeof ORDER> {
   readonly search?: string;
 }
 
+/** Other orders than that of creation sort this many of the newest runs, which bounds their time. */
+const SORTED_RUNS_MAX = 10_000;
+
 const ORDER = {
   // Ids are in the order of creation.
   createdAt: { by: 'r.id' },
   label: { by: 'lower(r.label)', text: true },
   agentName: { by: 'lower(a.name)', text: true },
-  spentCents: { by: '"spentNanos"' },
-  calls: { by: 'calls' },
+  spentCents: {
+    by: "(select coalesce(sum(b.spent_nanos), 0) from budget_spend b where b.budget_id = r.id and b.period = 'total')",
+  },
+  calls: { by: '(select coalesce(sum(b.calls), 0) from budget_spend b where b.budget_id = r.id)' },
   // `endedAt`, or `expiresAt` of a run that has not ended.
   end: { by: 'coalesce(r.ended_at, r.expires_at)' },
 } as const;
@@ -98,9 +103,20 @@ export async function listRuns(
     ${parentId === undefined && rootId === undefined && search === undefined ? sql`and r.ancestors = '{}'` : sql``}
     ${state === undefined ? sql`` : sql`and ${stateColumn(sql)} = ${state}`}
     ${search === undefined ? sql`` : sql`and (r.label ilike ${containsPattern(search)} or r.id::text = ${search.toLowerCase()})`}`;
-  const rows = await sql<RunRow[]>`
-    select ${columns(sql)} from ${from(sql)} where ${where}
-    ${orderBy(sql, ORDER, sorting)} limit ${page.limit} offset ${page.offset}`;
+  const inOrder = orderBy(sql, ORDER, sorting);
+  const rows =
+    sorting.sort === undefined || sorting.sort === 'createdAt'
+      ? await sql<RunRow[]>`
+          select ${columns(sql)} from ${from(sql)} where ${where} ${inOrder} limit ${page.limit} offset ${page.offset}`
+      : // The figures of a run are read for the page only.
+        await sql<RunRow[]>`
+          with newest as materialized (
+            select r.id from runs r join agents a on a.id = r.agent_id where ${where}
+             order by r.id desc limit ${SORTED_RUNS_MAX}),
+          shown as materialized (
+            select r.id from newest join runs r using (id) join agents a on a.id = r.agent_id
+            ${inOrder} limit ${page.limit} offset ${page.offset})
+          select ${columns(sql)} from ${from(sql)} where r.id in (select id from shown) ${inOrder}`;
   const [count] = await sql<{ total: number }[]>`
     select count(*) as total from runs r join agents a on a.id = r.agent_id where ${where}`;
   return { rows, total: count!.total };
