@@ -33,17 +33,25 @@ interface AuditFilter extends Sorting<'at'> {
 
 /** Names of the targets that have one, looked up by primary key within the organization. */
 const NAMED_TARGETS = {
-  agent: 'agents',
-  api_key: 'api_keys',
-  project: 'projects',
-  credential: 'credentials',
-  management_token: 'management_tokens',
+  agent: { table: 'agents', name: 'n.name' },
+  api_key: { table: 'api_keys', name: 'n.name' },
+  project: { table: 'projects', name: 'n.name' },
+  credential: { table: 'credentials', name: 'n.name' },
+  management_token: { table: 'management_tokens', name: 'n.name' },
+  account: {
+    table: 'provider_accounts',
+    name: "(select a.name from agents a where a.id = n.agent_id) || ' at ' || n.provider_slug",
+  },
+  webhook: { table: 'webhook_endpoints', name: 'n.url' },
+  run: { table: 'runs', name: "nullif(n.label, '')" },
+  trust_rule: { table: 'trust_rules', name: 'n.name' },
+  alert_rule: { table: 'alert_rules', name: 'n.name' },
 } as const;
 
 function targetNameExpression(sql: Sql, orgId: string) {
   const cases = Object.entries(NAMED_TARGETS).map(
-    ([type, table]) => sql`when target_type = ${type} and target_id ~ '^[0-9a-f-]{36}$'
-        then (select n.name from ${sql(table)} n where n.id = audit_entries.target_id::uuid and n.org_id = ${orgId})`,
+    ([type, { table, name }]) => sql`when target_type = ${type} and target_id ~ '^[0-9a-f-]{36}$'
+        then (select ${sql.unsafe(name)} from ${sql(table)} n where n.id = audit_entries.target_id::uuid and n.org_id = ${orgId})`,
   );
   return sql`case ${cases} end`;
 }

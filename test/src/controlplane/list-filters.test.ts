@@ -202,6 +202,17 @@ test('audit: what was done to one thing', async () => {
   expect(total).toBe(2);
 });
 
+test('audit: entries name accounts by agent and provider, and webhooks by their URL', async () => {
+  const { body } = await owner.call('GET', '/v1/audit?limit=100');
+  const namesOf = (wanted: string) =>
+    (body.entries as { target: { type: string; name: string | null } }[])
+      .filter(({ target }) => target.type === wanted)
+      .map(({ target }) => target.name)
+      .toSorted();
+  expect(namesOf('account')).toEqual(['Zeta bot at anthropic', 'Zeta bot at openai', 'alpha bot at openai']);
+  expect([...new Set(namesOf('webhook'))]).toEqual(['http://127.0.0.1:9/a_c', 'http://127.0.0.1:9/b']);
+});
+
 const SORTED = Object.keys(LISTS).filter((path) => LISTS[path]!.sorts.length > 0);
 test.each(SORTED)('%s: a sort or an order that does not exist is 400', async (path) => {
   const pathname = path.replace('PROJECT', projectId).replace('ENDPOINT', endpointId);
