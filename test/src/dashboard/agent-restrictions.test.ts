@@ -100,7 +100,7 @@ test('allows sensitive calls of one account, and renames the agent', async () =>
   await page.getByLabel('Allow sensitive calls').check();
   await visitor.checkPage('agent-account-calls');
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('also sensitive').waitFor();
+  await page.getByText('sensitive allowed').waitFor();
   const { accounts } = (await call('GET', `/v1/providers/accounts?agentId=${id}&providerSlug=openai`)).body;
   expect(accounts[0]).toMatchObject({ allowSensitivePaths: true, allowOpaque: false });
 

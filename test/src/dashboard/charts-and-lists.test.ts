@@ -208,6 +208,25 @@ const rsaKey = () =>
     ['sign', 'verify'],
   ) as Promise<CryptoKeyPair>;
 
+test('on phones a card has its status beside its title, and the open tab of a page is in view', async () => {
+  const { visitor, agentId } = await scene();
+  const { page } = visitor;
+  await page.setViewportSize(PHONE);
+  await visitor.goto('/calls?live=off');
+  await page.getByRole('list', { name: 'Calls' }).getByText('502').first().waitFor();
+  expect(await page.getByRole('list', { name: 'Calls' }).getByText('502').first().isVisible()).toBe(true);
+  await visitor.goto('/keys');
+  const token = page.getByRole('list', { name: 'Gateway tokens' });
+  await token.getByText('in use').waitFor();
+  expect(await token.getByText(/^acg_/).isVisible()).toBe(false);
+  await token.getByRole('button', { name: 'Details' }).click();
+  expect(await token.getByText(/^acg_/).isVisible()).toBe(true);
+  await visitor.goto(`/agents/${agentId}?tab=connect`);
+  const tab = (await page.getByRole('tab', { name: 'Connect', exact: true }).boundingBox())!;
+  expect(tab.x).toBeGreaterThanOrEqual(0);
+  expect(tab.x + tab.width).toBeLessThanOrEqual(PHONE.width);
+});
+
 test('a tap on a card of a phone list opens its page, or its details where it has none', async () => {
   const { visitor } = await scene();
   const { page } = visitor;

@@ -148,7 +148,7 @@ class BrowserUser {
         );
         expect(
           await this.#findTruncatedText(),
-          `${name}, ${width}: figures and labels of buttons that are cut`,
+          `${name}, ${width}: figures, columns and labels of buttons that are cut`,
         ).toEqual([]);
       }
     }
@@ -223,7 +223,7 @@ class BrowserUser {
     );
   }
 
-  /** Texts of figures and button labels that are cut off. */
+  /** Texts of figures and button labels, and lists with columns, that are cut off. */
   #findTruncatedText(): Promise<readonly string[]> {
     return this.page.evaluate(() => {
       interface Box {
@@ -232,9 +232,9 @@ class BrowserUser {
         readonly textContent: string;
       }
       const { document } = globalThis as unknown as { document: { querySelectorAll(s: string): Iterable<Box> } };
-      return [...document.querySelectorAll('.acg-metric-value,.mantine-Button-label')]
+      return [...document.querySelectorAll('.acg-metric-value,.mantine-Button-label,.acg-dense-card')]
         .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 1)
-        .map(({ textContent }) => textContent);
+        .map(({ textContent }) => textContent.slice(0, 200));
     });
   }
 

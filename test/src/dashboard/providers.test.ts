@@ -308,7 +308,7 @@ test('shows the price of a model and its source', async () => {
   const { page } = visitor;
   const row = page.getByRole('row').filter({ hasText: /^Anthropic\s*claude-opus-5-5\s*\$/ });
   await row.getByText('Price library').waitFor();
-  expect(await row.innerText()).toMatch(/\$4\b.*\$0\.2\b.*\$20\b/s);
+  expect(await row.innerText()).toMatch(/\$4\.00\b.*\$0\.20\b.*\$20\.00\b/s);
   await page.getByLabel('Source').selectOption('file');
   await page.getByText('No model matches').waitFor();
 });

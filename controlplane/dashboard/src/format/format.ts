@@ -108,6 +108,11 @@ export const formatDateTime = (iso: string): string =>
 export const formatExactTime = (iso: string): string =>
   `${formatTimeAs(iso, { dateStyle: 'medium', timeStyle: 'medium' })} ${timeZoneUnit(Date.parse(iso))}`;
 export const formatDate = (iso: string): string => formatTimeAs(iso, { dateStyle: 'medium' });
+/** The day, with its year unless it is the present one. */
+export function formatShortDate(iso: string): string {
+  const yearOf = (at: string | number) => formatTimeAs(at, { year: 'numeric' });
+  return formatTimeAs(iso, yearOf(iso) === yearOf(Date.now()) ? DAY_PARTS : { dateStyle: 'medium' });
+}
 /** Time of day with seconds; lists show the unit in their head. */
 export const formatTime = (iso: string): string => formatTimeAs(iso, { timeStyle: 'medium' });
 /**

@@ -17,6 +17,7 @@ import { TimeSeriesChart } from '../charts/time-series-chart.js';
 import { EmptyState } from '../feedback/empty-state.js';
 import { AgentSelect } from '../forms/agent-select.js';
 import type { parseTimeRange } from '../forms/time-range-control.js';
+import { barInterval } from '../reports/bar-interval.js';
 import { DataTable } from '../tables/data-table.js';
 
 interface AgentComparisonProps {
@@ -33,7 +34,7 @@ type ComparisonQuery = NonNullable<Parameters<typeof api.get<'/v1/usage/agents/c
 const fetchComparison = (query: ComparisonQuery) => api.get('/v1/usage/agents/compare', { params: { query } });
 
 export function AgentComparison({ title, range, ids, metric, onChange }: AgentComparisonProps) {
-  const series = seriesInterval(range);
+  const series = barInterval(range);
   const query = { ...range, agentIds: ids.join(','), series };
   const compared = useQuery({
     queryKey: ['agents', 'compare', query],
@@ -112,16 +113,18 @@ export function AgentComparison({ title, range, ids, metric, onChange }: AgentCo
                   cell: ({ projectedMonthlyUsd }) => formatUsd(projectedMonthlyUsd),
                 },
                 {
-                  header: 'Remove',
+                  header: 'Actions',
                   cell: ({ agentId, agentName }) => (
-                    <Button
-                      size="compact-xs"
-                      variant="default"
-                      aria-label={`Remove ${agentName}`}
-                      onClick={() => onChange(ids.filter((id) => id !== agentId))}
-                    >
-                      Remove
-                    </Button>
+                    <Group justify="flex-end">
+                      <Button
+                        size="xs"
+                        variant="default"
+                        aria-label={`Remove ${agentName}`}
+                        onClick={() => onChange(ids.filter((id) => id !== agentId))}
+                      >
+                        Remove
+                      </Button>
+                    </Group>
                   ),
                 },
               ]}
@@ -133,10 +136,6 @@ export function AgentComparison({ title, range, ids, metric, onChange }: AgentCo
     </Stack>
   );
 }
-
-/** By hour up to a week; by day for longer periods and custom ranges. */
-const seriesInterval = (range: ReturnType<typeof parseTimeRange>): 'hour' | 'day' =>
-  'period' in range && (range.period === '24h' || range.period === '7d') ? 'hour' : 'day';
 
 interface ComparisonChartProps {
   readonly compared: Awaited<ReturnType<typeof fetchComparison>>;

@@ -10,6 +10,9 @@ const DOT_COLORS: Readonly<Record<Tone, string>> = {
   neutral: 'var(--mantine-color-dimmed)',
 };
 
+/** Longer texts break in narrow columns. */
+const NOWRAP_CHARS = 16;
+
 interface StatusBadgeProps {
   readonly tone: Tone;
   readonly children: string;
@@ -17,9 +20,14 @@ interface StatusBadgeProps {
 
 export function StatusBadge({ tone, children }: StatusBadgeProps) {
   return (
-    <Group component="span" gap={6} wrap="nowrap" display="inline-flex">
+    <Group component="span" gap={6} wrap="nowrap" display="inline-flex" style={{ verticalAlign: 'bottom' }}>
       <Box component="span" w={8} h={8} bg={DOT_COLORS[tone]} bdrs="50%" flex="none" aria-hidden />
-      <span>{children}</span>
+      <span
+        className={`acg-status-text${children.length > NOWRAP_CHARS ? '' : ' acg-nowrap'}`}
+        {...(children.length > NOWRAP_CHARS ? { title: children } : {})}
+      >
+        {children}
+      </span>
     </Group>
   );
 }

@@ -30,4 +30,4 @@ export function BudgetAmountInput({ value, onFocus, onBlur, ...input }: NumberIn
 
 /** `$0.80` instead of `$0.8`. While the user types, digits must not appear. */
 const withCents = (value: NumberInputProps['value']): NumberInputProps['value'] =>
-  typeof value === 'number' && !Number.isInteger(value) ? value.toFixed(CENT_DIGITS) : value;
+  typeof value === 'number' ? value.toFixed(CENT_DIGITS) : value;

@@ -56,9 +56,16 @@ export function RecentCalls({ scope, rows = ROWS_DEFAULT, empty }: RecentCallsPr
         href={({ id }) => `/calls?${filters}&call=${id}`}
         columns={[
           { header: 'Time', cell: ({ at }) => <RelativeTime at={at} /> },
-          { header: 'Agent', cell: (call) => sharedFieldsOf(call).agentName ?? sharedFieldsOf(call).agentId.slice(-8) },
-          { header: 'Call', cell: (call) => <CallPath call={call} /> },
-          { header: 'Status', cell: (call) => <CallOutcomeBadge {...call} /> },
+          {
+            header: 'Agent',
+            cell: (call) => (
+              <span className="acg-name">
+                {sharedFieldsOf(call).agentName ?? sharedFieldsOf(call).agentId.slice(-8)}
+              </span>
+            ),
+          },
+          { header: 'Call', takesRest: true, cell: (call) => <CallPath call={call} /> },
+          { header: 'Status', isBesideTitle: true, cell: (call) => <CallOutcomeBadge {...call} /> },
           { header: 'Cost', numeric: true, cell: ({ forwarded }) => formatCents(forwarded?.costCents ?? null) },
           {
             header: 'Duration',

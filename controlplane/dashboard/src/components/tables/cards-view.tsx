@@ -71,7 +71,10 @@ function RowCard<Row>({ row, columns, href, selection }: RowCardProps<Row>) {
   const cells = others
     .map((column) => ({ ...column, content: column.cell(row) }))
     .filter(({ header, content }) => header !== ACTIONS_HEADER || content !== false);
-  const shown = cells.filter(({ header, content }) => header !== ACTIONS_HEADER && isSet(content));
+  const beside = cells.find(({ isBesideTitle }) => isBesideTitle === true);
+  const shown = cells.filter(
+    (cell) => cell.header !== ACTIONS_HEADER && isSet(cell.content) && (isOpen || cell !== beside),
+  );
   const summary = shown.filter(({ wraps }) => wraps !== true).slice(0, SUMMARY_VALUES);
   const [, navigate] = useLocation();
   const open = (): void => {
@@ -101,6 +104,7 @@ function RowCard<Row>({ row, columns, href, selection }: RowCardProps<Row>) {
         >
           {href === undefined ? title?.cell(row) : <RowLink to={href}>{title?.cell(row)}</RowLink>}
         </Text>
+        {beside !== undefined && !isOpen && <div className="acg-card-corner">{beside.content}</div>}
         {cells.length > 0 && (
           <ActionIcon
             variant="subtle"

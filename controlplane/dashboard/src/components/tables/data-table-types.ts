@@ -15,6 +15,10 @@ export interface Column<Row> {
   readonly wideOnly?: boolean;
   /** On small screens its whole text is shown, however many lines it takes. */
   readonly wraps?: boolean;
+  /** In dense rows the column takes the width that the others leave, and cuts what does not fit. */
+  readonly takesRest?: boolean;
+  /** On small screens the value stands beside the title. */
+  readonly isBesideTitle?: boolean;
   /** Shown only where the user chooses it. */
   readonly isOptional?: boolean;
   /** Value of `Sorting.sort` for this column; without it the column cannot be sorted. */

@@ -26,11 +26,15 @@ const SKELETON_ROWS = ['92%', '78%', '85%', '70%', '88%'];
 /** Below this width, cards replace the table. */
 const NARROW_SCREEN = '(max-width: 48em)';
 const WIDE_SCREEN = '(min-width: 75em)';
+/** Rows of one line need more room for the columns that only wide screens have. */
+const WIDE_SCREEN_OF_DENSE_ROWS = '(min-width: 88em)';
 
 export function DataTable<Data, Row>(props: DataTableProps<Data, Row>) {
   const { query, rows, empty, filtered = false, onClearFilters } = props;
   const narrow = useMediaQuery(NARROW_SCREEN, false, { getInitialValueInEffect: false });
-  const wide = useMediaQuery(WIDE_SCREEN, false, { getInitialValueInEffect: false });
+  const wide = useMediaQuery(props.isDense === true ? WIDE_SCREEN_OF_DENSE_ROWS : WIDE_SCREEN, false, {
+    getInitialValueInEffect: false,
+  });
   const focusStays = useListFocusOnRowRemoval();
   const view = useTableView(props.label);
   const card = useRef<HTMLDivElement>(null);
@@ -161,7 +165,7 @@ function TableView<Data, Row>({
       <Table
         className="acg-table"
         verticalSpacing={isDense || isCompact ? 6 : 'sm'}
-        horizontalSpacing="md"
+        horizontalSpacing={isDense ? 10 : 'md'}
         aria-label={label}
       >
         <Table.Thead>
@@ -200,11 +204,11 @@ function TableView<Data, Row>({
                   <RowCheckbox row={row} selection={selection} />
                 </Table.Td>
               )}
-              {columns.map(({ header, cell, numeric }, i) => (
+              {columns.map(({ header, cell, numeric, takesRest }, i) => (
                 <Table.Td
                   key={header}
                   ta={numeric === true ? 'right' : 'left'}
-                  className={numeric === true ? 'acg-tabular-numbers' : ''}
+                  className={`${numeric === true ? 'acg-tabular-numbers' : ''} ${takesRest === true ? 'acg-takes-rest' : ''}`}
                 >
                   {i === 0 && href !== undefined ? <RowLink to={href(row)}>{cell(row)}</RowLink> : cell(row)}
                 </Table.Td>

@@ -7,6 +7,7 @@ import { StatusBadge } from '../../components/feedback/status-badge.js';
 import { lazyComponent } from '../../components/layout/lazy-component-no-suspense-delay.js';
 import { PageHeader } from '../../components/layout/page-header.js';
 import { PageLink } from '../../components/layout/page-link.js';
+import { TabList } from '../../components/layout/tab-list.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
 import { type Agent, useAgent, useProjects } from '../../resources/agent-account-and-key-hooks.js';
 import { AgentActions } from './agent-actions.js';
@@ -145,13 +146,13 @@ function AgentTabs({ agent }: { readonly agent: Agent }) {
         onChange={(value) => navigate(value === DEFAULTS.tab ? path : `${path}?tab=${value}`)}
         keepMounted={false}
       >
-        <Tabs.List mb="lg" className="acg-tabs" aria-label={`About ${agent.name}`}>
+        <TabList value={tab.value} aria-label={`About ${agent.name}`}>
           {TABS.map(({ value, label }) => (
             <Tabs.Tab key={value} value={value}>
               {label}
             </Tabs.Tab>
           ))}
-        </Tabs.List>
+        </TabList>
         {TABS.map(({ value, Panel }) => (
           <Tabs.Panel key={value} value={value}>
             <Panel agent={agent} />

@@ -193,6 +193,7 @@ const agentColumns = (period: string): readonly Column<AgentRow>[] => [
   },
   {
     header: 'Status',
+    isBesideTitle: true,
     cell: ({ status, monthCents, budgetCentsMonthly }) => (
       <AgentStatusBadge status={status} monthCents={monthCents} budgetCents={budgetCentsMonthly} />
     ),

@@ -65,6 +65,7 @@ export function KeysTab({ agent }: { readonly agent: Agent }) {
           { header: 'Prefix', cell: ({ keyPrefix }) => <code>{keyPrefix}</code> },
           {
             header: 'Status',
+            isBesideTitle: true,
             cell: ({ status, lastUsedAt }) =>
               status === 'expired' ? (
                 <StatusBadge tone="error">expired</StatusBadge>

@@ -58,29 +58,30 @@ export function ProvidersTab({ agent }: { readonly agent: Agent }) {
             cell: ({ status, minted }) => <CredentialBadge status={status} minted={minted} />,
           },
           {
-            header: 'Calls',
+            header: 'Sensitive and opaque calls',
             cell: ({ allowSensitivePaths, allowOpaque }) =>
               allowSensitivePaths || allowOpaque ? (
                 <StatusBadge tone="warning">
-                  {`also ${[allowSensitivePaths && 'sensitive', allowOpaque && 'opaque'].filter(Boolean).join(' and ')}`}
+                  {`${[allowSensitivePaths && 'sensitive', allowOpaque && 'opaque'].filter(Boolean).join(' and ')} allowed`}
                 </StatusBadge>
               ) : (
-                'no sensitive calls'
+                'rejected'
               ),
           },
+          { header: 'Last used', cell: ({ lastUsedAt }) => <RelativeTime at={lastUsedAt} never="Never" /> },
           { header: 'Added', cell: ({ createdAt }) => <RelativeTime at={createdAt} /> },
           {
             header: 'Actions',
             cell: (account) => (
               <Group gap="xs" justify="flex-end" wrap="nowrap">
                 {isMcpServer(account.providerSlug) && (
-                  <Button size="compact-sm" variant="default" onClick={() => setToolsOf(account)}>
+                  <Button size="xs" variant="default" onClick={() => setToolsOf(account)}>
                     Tools
                   </Button>
                 )}
                 <RoleGuardedButton
                   requiredRole="admin"
-                  size="compact-sm"
+                  size="xs"
                   variant="default"
                   loading={test.isPending && test.variables === account.id}
                   onClick={() => test.mutate(account.id, CREDENTIAL_TEST_TOASTS)}
@@ -89,7 +90,7 @@ export function ProvidersTab({ agent }: { readonly agent: Agent }) {
                 </RoleGuardedButton>
                 <RoleGuardedButton
                   requiredRole="admin"
-                  size="compact-sm"
+                  size="xs"
                   variant="default"
                   onClick={() => setPermitting(account)}
                 >
@@ -97,7 +98,7 @@ export function ProvidersTab({ agent }: { readonly agent: Agent }) {
                 </RoleGuardedButton>
                 <RoleGuardedButton
                   requiredRole="admin"
-                  size="compact-sm"
+                  size="xs"
                   variant="default"
                   onClick={() => {
                     removeAccount.reset();

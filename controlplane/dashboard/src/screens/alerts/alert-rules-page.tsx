@@ -119,7 +119,7 @@ export function AlertRulesPage() {
                   {formatMeasure(metric, value)}
                 </Text>
                 <Text size="xs" c="dimmed" span>
-                  last week {formatMeasure(metric, baseline)}
+                  {baseline === null ? 'too few calls last week' : `last week ${formatMeasure(metric, baseline)}`}
                 </Text>
               </Stack>
             ),

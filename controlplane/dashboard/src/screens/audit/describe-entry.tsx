@@ -1,6 +1,7 @@
 /** An audit entry as a sentence: what was done to which object, with a link to the object. */
 import { Anchor } from '@mantine/core';
 import { Link } from 'wouter';
+import { providerLabel } from '../../messages/provider-labels.js';
 import type { AuditEntry } from './fetch-audit-entries.js';
 
 /** Past tenses that the rule below does not give. */
@@ -46,14 +47,16 @@ function describeAction(action: string): string {
 export function nameOfTarget({ target, changes }: AuditEntry): string | null {
   const [before, after] = changes.name ?? changes.email ?? changes.url ?? [];
   const recorded = after ?? before;
-  return target.name ?? (typeof recorded === 'string' ? recorded : null);
+  if (target.name === null) return typeof recorded === 'string' ? recorded : null;
+  // The name of an account ends with the slug of its provider.
+  return target.type === 'account' ? target.name.replace(/\S+$/, (slug) => providerLabel(slug)) : target.name;
 }
 
 /** Null: the object has no page. */
 function pathOfTarget({ type, id, name }: AuditEntry['target']): string | null {
   // A revoked key keeps its page.
   if (type === 'api_key') return `/keys/${id}`;
-  if (name === null && type !== 'webhook') return null;
+  if (name === null) return null;
   if (type === 'agent') return `/agents/${id}`;
   if (type === 'webhook') return `/webhooks/${id}`;
   if (type === 'project') return `/projects/${id}`;

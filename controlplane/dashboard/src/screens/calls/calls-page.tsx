@@ -139,12 +139,17 @@ export function CallsPage() {
             header: 'Agent',
             cell: (call) => {
               const { agentName, agentId } = sharedFieldsOf(call);
-              return <span className="acg-name">{agentName ?? <Code>{agentId.slice(-8)}</Code>}</span>;
+              return (
+                <span className="acg-name" title={agentName ?? agentId}>
+                  {agentName ?? <Code>{agentId.slice(-8)}</Code>}
+                </span>
+              );
             },
           },
-          { header: 'Call', cell: (call) => <CallPath call={call} /> },
+          { header: 'Call', takesRest: true, cell: (call) => <CallPath call={call} /> },
           {
             header: 'Status',
+            isBesideTitle: true,
             cell: (call) => <CallOutcomeBadge {...call} />,
           },
           {

@@ -1,10 +1,10 @@
 /** Columns and row actions of the gateway token list. */
 import { Anchor, Group, Text } from '@mantine/core';
 import { Link } from 'wouter';
-import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
 import { RelativeTime } from '../../components/feedback/relative-time.js';
 import { StatusBadge } from '../../components/feedback/status-badge.js';
 import type { Column } from '../../components/tables/data-table.js';
+import { RowActionButton } from '../../components/tables/row-action-button.js';
 import { describeKeyState, type Key } from './fetch-keys-and-describe-status.js';
 
 interface KeyActions {
@@ -40,6 +40,7 @@ export const keyColumns = ({ projectName, onEdit, onRotate, onRevoke }: KeyActio
   { header: 'Scope', cell: (key) => <KeyScope apiKey={key} projectName={projectName} /> },
   {
     header: 'Status',
+    isBesideTitle: true,
     cell: (key) => {
       const { tone, text } = describeKeyState(key, Date.now());
       return <StatusBadge tone={tone}>{text}</StatusBadge>;
@@ -75,36 +76,27 @@ interface KeyActionButtonsProps extends Omit<KeyActions, 'projectName'> {
 /** Edit, rotate and revoke, each disabled with the reason where it is not possible. */
 export const KeyActionButtons = ({ apiKey: key, onEdit, onRotate, onRevoke }: KeyActionButtonsProps) => (
   <Group gap="xs" justify="flex-end" wrap="nowrap">
-    <RoleGuardedButton
+    <RowActionButton
       requiredRole="admin"
       disabledReason={editDisabledReason(key)}
-      size="compact-sm"
-      variant="default"
-      aria-label={`Edit ${key.name}`}
+      label="Edit"
+      rowName={key.name}
       onClick={() => onEdit(key)}
-    >
-      Edit
-    </RoleGuardedButton>
-    <RoleGuardedButton
+    />
+    <RowActionButton
       requiredRole="admin"
       disabledReason={rotateDisabledReason(key)}
-      size="compact-sm"
-      variant="default"
-      aria-label={`Rotate ${key.name}`}
+      label="Rotate"
+      rowName={key.name}
       onClick={() => onRotate(key)}
-    >
-      Rotate
-    </RoleGuardedButton>
-    <RoleGuardedButton
+    />
+    <RowActionButton
       requiredRole="admin"
-      size="compact-sm"
-      variant="subtle"
-      color="red"
-      aria-label={`Revoke ${key.name}`}
+      label="Revoke"
+      rowName={key.name}
+      isDestructive
       onClick={() => onRevoke(key)}
-    >
-      Revoke
-    </RoleGuardedButton>
+    />
   </Group>
 );
 

@@ -143,6 +143,7 @@ export function MembersPage() {
             },
             {
               header: 'Status',
+              isBesideTitle: true,
               cell: ({ status, emailVerified }) => (
                 <StatusBadge tone={status === 'active' ? 'success' : 'neutral'}>
                   {status === 'active' && !emailVerified ? 'active, address unconfirmed' : status}

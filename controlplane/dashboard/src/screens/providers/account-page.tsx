@@ -26,7 +26,14 @@ import { PageHeader } from '../../components/layout/page-header.js';
 import { PageLink } from '../../components/layout/page-link.js';
 import { RecentCalls } from '../../components/reports/recent-calls.js';
 import { useOpenCallsOfBar } from '../../components/reports/use-open-calls-of-bar.js';
-import { formatAgentCount, formatCount, formatUsd, formatUsdTick, NO_VALUE } from '../../format/format.js';
+import {
+  formatAgentCount,
+  formatCount,
+  formatPercent,
+  formatUsd,
+  formatUsdTick,
+  NO_VALUE,
+} from '../../format/format.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
 import { useAgent, useAgentKeys, useProjects } from '../../resources/agent-account-and-key-hooks.js';
 import { type ConnectTarget, useAccount } from '../../resources/connection-hooks.js';
@@ -123,6 +130,7 @@ function AccountDetails({ account }: { readonly account: Account }) {
           { label: 'Id', value: <InlineCopy value={id} what="account id" /> },
           { label: 'Sensitive calls', value: account.allowSensitivePaths ? 'allowed' : 'rejected' },
           { label: 'Opaque calls', value: account.allowOpaque ? 'allowed' : 'rejected' },
+          { label: 'Last used', value: <RelativeTime at={account.lastUsedAt} never="Never" /> },
           { label: 'Added', value: <RelativeTime at={account.createdAt} /> },
           ...(mayReadAudit
             ? [{ label: 'History', value: <PageLink href={`/audit?target=${id}`}>Audit entries</PageLink> }]
@@ -276,7 +284,10 @@ function AccountUsage({ agentId, providerSlug }: { readonly agentId: string; rea
         <MetricTile label="Calls" value={figure(formatCount(row?.requests ?? 0))}>
           {row && <Trend now={row.requests ?? 0} before={row.previous?.requests} against={against} />}
         </MetricTile>
-        <MetricTile label="Errors" value={figure(formatCount(row?.errors ?? 0))} />
+        <MetricTile
+          label="Errors"
+          value={figure(row?.requests ? formatPercent(((row.errors ?? 0) / row.requests) * 100) : NO_VALUE)}
+        />
       </SimpleGrid>
       {series.error !== null && <ErrorAlert error={series.error} onRetry={series.refetch} />}
       {series.data !== undefined && (

@@ -82,6 +82,7 @@ export function BreakersTab({ page, onPage }: BreakersTabProps) {
           { header: 'Address', cell: ({ origin }) => <Code className="acg-break-anywhere">{origin}</Code> },
           {
             header: 'Status',
+            isBesideTitle: true,
             sortValue: ({ state }) => state,
             cell: ({ state, reason }) => (
               <>

@@ -5,6 +5,7 @@ import { api } from '../../api/api-client.js';
 import { EmptyState } from '../../components/feedback/empty-state.js';
 import { SearchInput } from '../../components/forms/search-input.js';
 import { DataTable } from '../../components/tables/data-table.js';
+import { NO_VALUE } from '../../format/format.js';
 import { providerLabel } from '../../messages/provider-labels.js';
 
 const PAGE_SIZE = 50;
@@ -21,7 +22,10 @@ interface PricesTabProps {
   readonly onChange: (changes: { model?: string; source?: string; page?: number }) => void;
 }
 
-const formatPrice = (price: number | undefined): string => (price === undefined ? '–' : `$${price}`);
+/** Prices of a column have their points below each other where cents suffice. */
+const PRICES = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 9 });
+const formatPrice = (price: number | undefined): string =>
+  price === undefined ? NO_VALUE : `$${PRICES.format(price)}`;
 
 export function PricesTab({ values, onChange }: PricesTabProps) {
   const { model, source, page } = values;

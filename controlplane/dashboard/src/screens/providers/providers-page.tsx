@@ -3,6 +3,7 @@ import { Skeleton, Stack, Tabs } from '@mantine/core';
 import { Redirect } from 'wouter';
 import { lazyComponent } from '../../components/layout/lazy-component-no-suspense-delay.js';
 import { PageHeader } from '../../components/layout/page-header.js';
+import { TabList } from '../../components/layout/tab-list.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
 import { AccountsTab } from './accounts-tab.js';
 import { BreakersTab } from './breakers-tab.js';
@@ -47,13 +48,13 @@ export function ProvidersPage() {
         }
         keepMounted={false}
       >
-        <Tabs.List mb="lg" className="acg-tabs">
+        <TabList value={values.tab}>
           <Tabs.Tab value="accounts">Accounts</Tabs.Tab>
           <Tabs.Tab value="shared">Shared credentials</Tabs.Tab>
           <Tabs.Tab value="catalogue">Catalogue</Tabs.Tab>
           <Tabs.Tab value="circuits">Breakers</Tabs.Tab>
           <Tabs.Tab value="prices">Prices</Tabs.Tab>
-        </Tabs.List>
+        </TabList>
         <Tabs.Panel value="accounts">
           <Stack gap="lg">
             <ReenterCredentialsAlert />

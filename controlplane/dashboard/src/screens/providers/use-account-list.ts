@@ -1,6 +1,7 @@
 /** Queries of the organization's provider accounts. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { api } from '../../api/api-client.js';
+import { providerLabel } from '../../messages/provider-labels.js';
 import { useProviders } from '../../resources/agent-account-and-key-hooks.js';
 
 export const ACCOUNT_SORTS = ['createdAt', 'agentName', 'providerSlug', 'lastUsedAt'] as const;
@@ -31,5 +32,5 @@ export const useAccountList = (query: AccountQuery) =>
 /** Returns a function from a provider's slug to its name. */
 export function useProviderName(): (slug: string) => string {
   const providers = useProviders();
-  return (slug) => providers.data?.find((provider) => provider.slug === slug)?.displayName ?? slug;
+  return (slug) => providers.data?.find((provider) => provider.slug === slug)?.displayName ?? providerLabel(slug);
 }

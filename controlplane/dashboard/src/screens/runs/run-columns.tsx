@@ -1,5 +1,5 @@
 /** Columns of the lists of runs. */
-import { Anchor, Text } from '@mantine/core';
+import { Anchor, Group, Text } from '@mantine/core';
 import { Link } from 'wouter';
 import { BudgetBar } from '../../components/feedback/budget-bar.js';
 import { RelativeTime } from '../../components/feedback/relative-time.js';
@@ -45,6 +45,7 @@ export const runColumns = ({ onEnd, isTree = false }: RunActions): readonly Colu
   },
   {
     header: 'Status',
+    isBesideTitle: true,
     cell: (run) => {
       const { tone, text } = describeRunState(run);
       return <StatusBadge tone={tone}>{text}</StatusBadge>;
@@ -84,13 +85,15 @@ export const runColumns = ({ onEnd, isTree = false }: RunActions): readonly Colu
     header: 'Actions',
     cell: (run) =>
       run.state === 'running' && (
-        <RowActionButton
-          requiredRole="admin"
-          label="End"
-          rowName={runName(run)}
-          isDestructive
-          onClick={() => onEnd(run)}
-        />
+        <Group justify="flex-end">
+          <RowActionButton
+            requiredRole="admin"
+            label="End"
+            rowName={runName(run)}
+            isDestructive
+            onClick={() => onEnd(run)}
+          />
+        </Group>
       ),
   },
 ];

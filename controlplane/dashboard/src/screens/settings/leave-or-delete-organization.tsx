@@ -23,7 +23,7 @@ export function LeaveOrDeleteOrganization() {
   });
   const name = currentOrg?.name ?? '';
   return (
-    <Card component="section" aria-label="Danger zone" maw={560}>
+    <Card component="section" aria-label="Danger zone" maw={760}>
       <Title order={2} mb="md">
         Danger zone
       </Title>

@@ -30,7 +30,7 @@ export function OrganizationSettings() {
   });
   return (
     <>
-      <Card component="section" aria-label="Organization" maw={560}>
+      <Card component="section" aria-label="Organization" maw={760}>
         <Title order={2} mb="md">
           Organization
         </Title>

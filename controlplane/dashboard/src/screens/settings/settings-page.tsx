@@ -2,6 +2,7 @@
 import { Skeleton, Stack, Tabs } from '@mantine/core';
 import { lazyComponent } from '../../components/layout/lazy-component-no-suspense-delay.js';
 import { PageHeader } from '../../components/layout/page-header.js';
+import { TabList } from '../../components/layout/tab-list.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
 import { ChangePassword } from './change-password.js';
 import { LeaveOrDeleteOrganization } from './leave-or-delete-organization.js';
@@ -33,13 +34,13 @@ export function SettingsPage() {
     <>
       <PageHeader title="Settings" />
       <Tabs value={values.tab} onChange={(tab) => set({ tab: tab ?? 'account' })} keepMounted={false}>
-        <Tabs.List mb="lg" className="acg-tabs">
+        <TabList value={values.tab}>
           <Tabs.Tab value="account">Account</Tabs.Tab>
           <Tabs.Tab value="sessions">Sessions</Tabs.Tab>
           <Tabs.Tab value="tokens">Management tokens</Tabs.Tab>
           <Tabs.Tab value="organization">Organization</Tabs.Tab>
           <Tabs.Tab value="sso">Single sign-on</Tabs.Tab>
-        </Tabs.List>
+        </TabList>
         <Tabs.Panel value="account">
           <Stack gap="lg">
             <Profile />

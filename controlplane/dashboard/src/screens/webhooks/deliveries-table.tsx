@@ -8,9 +8,11 @@ import { RelativeTime } from '../../components/feedback/relative-time.js';
 import { StatusBadge } from '../../components/feedback/status-badge.js';
 import { showErrorToast, showToast } from '../../components/feedback/toast.js';
 import { DataTable } from '../../components/tables/data-table.js';
+import { NO_VALUE } from '../../format/format.js';
 import { useUrlSorting } from '../../hooks/use-url-sorting.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
 import { useEventTypes } from '../../resources/use-event-types.js';
+import { FAILURE_TEXTS } from './delivery-attempts.js';
 import { DeliveryDrawer } from './delivery-drawer.js';
 import {
   DELIVERY_SORTS,
@@ -128,9 +130,14 @@ export function DeliveriesTable({ endpoint }: { readonly endpoint: Endpoint }) {
           { header: 'Event', cell: (delivery) => delivery.event },
           {
             header: 'Status',
+            isBesideTitle: true,
             cell: (delivery) => <StatusBadge tone={deliveryTone(delivery.status)}>{delivery.status}</StatusBadge>,
           },
-          { header: 'Response', cell: ({ statusCode, error }) => statusCode ?? error ?? '–' },
+          {
+            header: 'Response',
+            cell: ({ statusCode, error }) =>
+              statusCode ?? (error === null ? NO_VALUE : (FAILURE_TEXTS[error] ?? error)),
+          },
           { header: 'Attempts', numeric: true, sortKey: 'attempts', cell: ({ attempts }) => attempts },
           {
             header: 'Last attempt',

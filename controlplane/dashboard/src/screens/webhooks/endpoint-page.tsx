@@ -52,9 +52,9 @@ export function EndpointPage() {
     return <ErrorAlert error={endpointQuery.error} onRetry={endpointQuery.refetch} />;
   return (
     <>
+      {allEndpointsLink}
       <PageHeader
         title={endpoint?.url ?? 'Endpoint'}
-        description={allEndpointsLink}
         actions={
           endpoint !== undefined && (
             <EndpointActions
