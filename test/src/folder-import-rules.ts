@@ -384,7 +384,7 @@ const dashboard: FolderRules = {
   screens: [],
   theme: [],
   'components/buttons': ['api'],
-  'components/feedback': ['api', 'format'],
+  'components/feedback': ['api', 'format', 'messages'],
   resources: ['api', 'messages'],
   'components/charts': ['components/feedback', 'components/layout', 'format'],
   'components/forms': [
@@ -433,6 +433,7 @@ const dashboard: FolderRules = {
     'components/feedback',
     'components/focus',
     'components/forms',
+    'components/reports',
     'components/tables',
     'format',
   ],

@@ -15,6 +15,7 @@ import * as shared from '@acg/controlplane/provider-accounts/shared-credential-s
 import * as accounts from '@acg/controlplane/provider-accounts/store';
 import { listOrgCircuits } from '@acg/controlplane/providers/circuit-view-store';
 import * as customProviders from '@acg/controlplane/providers/custom/custom-provider-store';
+import { listRuns } from '@acg/controlplane/runs/list-store';
 import * as runs from '@acg/controlplane/runs/store';
 import * as webhooks from '@acg/controlplane/webhooks/endpoint-and-delivery-store';
 import { beforeAll, expect, test } from 'vitest';
@@ -166,7 +167,7 @@ test('cost: sorted runs read the figures of a page, not of every run', async () 
            now() + n * interval '1 second'
       from (select gen_random_uuid() as u, n from generate_series(1, 2000) n) made`;
   await sql`analyze runs`;
-  const work = (on: Sql) => runs.listRuns(on, big.orgId, { sort: 'label' }, PAGE);
+  const work = (on: Sql) => listRuns(on, big.orgId, { sort: 'label' }, PAGE);
   // Each run has at least three pages of figures: its spend, its calls and its sub-runs.
   expect(await countPagesRead(work)).toBeLessThan(3 * 2_000);
 });

@@ -101,7 +101,7 @@ describe('tidy', () => {
     const crossing = offenders(production, (source, path) => {
       if (path.startsWith('dataplane/')) return /@acg\/(controlplane|singlenode)\//.test(source);
       if (path.startsWith('controlplane/dashboard/')) {
-        return /@acg\/(?!client\/|base\/(?:audit-actions|budget-rows|call-log-fields|limit-definitions|policy\/call-pattern|policy\/fold-mcp-name|rejection-reasons|time-and-money-units)')|'node:/.test(
+        return /@acg\/(?!client\/|base\/(?:audit-actions|budget-rows|call-log-fields|limit-definitions|policy\/call-pattern|policy\/fold-mcp-name|rejection-reasons|time-and-money-units|uuid-patterns)')|'node:/.test(
           source,
         ); // runs in browsers
       }
@@ -109,7 +109,7 @@ describe('tidy', () => {
       if (path.startsWith('controlplane/')) return /@acg\/(dataplane|singlenode)\//.test(source);
       // These also run in browsers.
       if (
-        /^base\/src\/(?:call-log-fields|limit-definitions|policy\/(?:call-pattern|fold-mcp-name)|rejection-reasons)\.ts$/.test(
+        /^base\/src\/(?:call-log-fields|limit-definitions|policy\/(?:call-pattern|fold-mcp-name)|rejection-reasons|uuid-patterns)\.ts$/.test(
           path,
         )
       )

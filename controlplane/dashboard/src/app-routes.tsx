@@ -1,4 +1,5 @@
 /** Maps addresses to pages: the pages before sign-in, and the screens inside the shell. */
+import { UUID_PATTERN_ANY_CASE } from '@acg/base/uuid-patterns';
 import { Center, Skeleton, Stack } from '@mantine/core';
 import { type ComponentType, lazy, Suspense, useEffect, useLayoutEffect, useRef } from 'react';
 import { Redirect, Route, Router, Switch, useLocation, useParams, useSearch } from 'wouter';
@@ -160,12 +161,10 @@ function Screens({ me }: { readonly me: NonNullable<ReturnType<typeof useMe>['da
   );
 }
 
-const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
-
 /** An address such as `/agents/garbage` names nothing, so no screen asks the API for it. */
 function ScreenOfAddress({ screen: Screen }: { readonly screen: ComponentType }) {
   const { id } = useParams<{ id?: string }>();
-  return id === undefined || UUID.test(id) ? <Screen /> : <NotFoundPage />;
+  return id === undefined || UUID_PATTERN_ANY_CASE.test(id) ? <Screen /> : <NotFoundPage />;
 }
 
 const signInRedirect = (wanted: string, sessionEnded: boolean): string => {

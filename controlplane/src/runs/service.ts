@@ -13,6 +13,7 @@ import type { Catalogue } from '../providers/catalogue/catalogue.js';
 import { publishInvalidations } from '../watch/publish-invalidations.js';
 import { endRunTrees } from './end-run-trees.js';
 import { appendRunEnded } from './ending/append-run-ended.js';
+import { listRuns } from './list-store.js';
 import { OrganizationBatches } from './organization-batches.js';
 import { type Parent, planRun, presentRun, type RunPlan } from './plan-run.js';
 import { RunAllowance } from './run-allowance.js';
@@ -59,7 +60,7 @@ export class RunService {
     { limit: _limit, offset: _offset, ...filter }: RunQuery,
     page: Page,
   ): Promise<ListResult<Run>> {
-    const { rows, total } = await store.listRuns(this.sql, actor.orgId, filter, page);
+    const { rows, total } = await listRuns(this.sql, actor.orgId, filter, page);
     return { rows: rows.map(presentRun), total };
   }
 

@@ -1,12 +1,9 @@
 import { NANOS_PER_CENT } from '@acg/base/time-and-money-units';
 import type { AgentPolicy } from '../agents/call-and-model-policy-schema.js';
 import { arrayLiteral } from '../db/array-literal.js';
-import { containsPattern } from '../db/like-pattern.js';
-import { orderBy, type Sorting } from '../db/order-by.js';
 import { planOnce } from '../db/plan-once.js';
 import type { JSONValue, Sql, Tx } from '../db/postgres-client.js';
 import { Conflict } from '../domain/errors.js';
-import type { ListResult, Page } from '../http/limit-offset-pagination.js';
 import type { BindingScope, RunState } from './schema.js';
 
 export interface RunRow {
@@ -48,79 +45,20 @@ export interface NewRun {
   readonly expiresAt: Date;
 }
 
-export interface RunFilter extends Sorting<keyof typeof ORDER> {
-  readonly agentId?: string;
-  readonly projectId?: string;
-  readonly parentId?: string;
-  readonly rootId?: string;
-  readonly state?: RunState;
-  readonly search?: string;
-}
-
-/** Other orders than that of creation sort this many of the newest runs, which bounds their time. */
-const SORTED_RUNS_MAX = 10_000;
-
-const ORDER = {
-  // Ids are in the order of creation.
-  createdAt: { by: 'r.id' },
-  label: { by: 'lower(r.label)', text: true },
-  agentName: { by: 'lower(a.name)', text: true },
-  spentCents: {
-    by: "(select coalesce(sum(b.spent_nanos), 0) from budget_spend b where b.budget_id = r.id and b.period = 'total')",
-  },
-  calls: { by: '(select coalesce(sum(b.calls), 0) from budget_spend b where b.budget_id = r.id)' },
-  // `endedAt`, or `expiresAt` of a run that has not ended.
-  end: { by: 'coalesce(r.ended_at, r.expires_at)' },
-} as const;
-
 /** A run whose time has passed is expired before the job has marked it. */
-const stateColumn = (sql: Sql | Tx) => sql`
+export const stateColumn = (sql: Sql | Tx) => sql`
   case when r.end_reason is not null then r.end_reason when r.expires_at <= now() then 'expired' else 'running' end`;
 
-const columns = (sql: Sql | Tx) => sql`
+export const columns = (sql: Sql | Tx) => sql`
   r.id, r.agent_id as "agentId", a.name as "agentName", a.project_id as "projectId", r.root_id as "rootId", r.ancestors,
   r.label, ${stateColumn(sql)} as state, r.budget_cents as "budgetCents", s.spent_nanos as "spentNanos",
   (select coalesce(sum(b.calls), 0)::bigint from budget_spend b where b.budget_id = r.id) as calls, (select count(*) from runs c where c.ancestors[1] = r.id and c.ancestors <> '{}') as "subRuns",
   r.policy, r.key_prefix as "keyPrefix", r.created_at as "createdAt", r.expires_at as "expiresAt",
   coalesce(r.ended_at, case when r.expires_at <= now() then r.expires_at end) as "endedAt"`;
 
-const from = (sql: Sql | Tx) => sql`
+export const from = (sql: Sql | Tx) => sql`
   runs r join agents a on a.id = r.agent_id
   cross join lateral budget_period_spend(r.org_id, r.id, 'total') s`;
-
-/** The organization's runs, newest first; only top runs unless the filter names a run. */
-export async function listRuns(
-  sql: Sql,
-  orgId: string,
-  { agentId, projectId, parentId, rootId, state, search, ...sorting }: RunFilter,
-  page: Page,
-): Promise<ListResult<RunRow>> {
-  const where = sql`r.org_id = ${orgId}
-    ${agentId === undefined ? sql`` : sql`and r.agent_id = ${agentId}`}
-    ${projectId === undefined ? sql`` : sql`and a.project_id = ${projectId}`}
-    ${parentId === undefined ? sql`` : sql`and r.ancestors <> '{}' and r.ancestors[1] = ${parentId}`}
-    ${rootId === undefined ? sql`` : sql`and r.root_id = ${rootId}`}
-    ${parentId === undefined && rootId === undefined && search === undefined ? sql`and r.ancestors = '{}'` : sql``}
-    ${state === undefined ? sql`` : sql`and ${stateColumn(sql)} = ${state}`}
-    ${search === undefined ? sql`` : sql`and (r.label ilike ${containsPattern(search)} or r.id::text = ${search.toLowerCase()})`}`;
-  const inOrder = orderBy(sql, ORDER, sorting);
-  const rows =
-    sorting.sort === undefined || sorting.sort === 'createdAt'
-      ? await sql<RunRow[]>`
-          select ${columns(sql)} from ${from(sql)} where ${where} ${inOrder} limit ${page.limit} offset ${page.offset}`
-      : // The figures of a run are read for the page only.
-        await sql<RunRow[]>`
-          with newest as materialized (
-            select r.id from runs r join agents a on a.id = r.agent_id where ${where}
-             order by r.id desc limit ${SORTED_RUNS_MAX}),
-          shown as materialized (
-            select r.id from newest join runs r using (id) join agents a on a.id = r.agent_id
-            ${inOrder} limit ${page.limit} offset ${page.offset})
-          select ${columns(sql)} from ${from(sql)} where r.id in (select id from shown) ${inOrder}`;
-  const [count] = await sql<{ total: number }[]>`
-    select count(*) as total from runs r join agents a on a.id = r.agent_id where ${where}`;
-  return { rows, total: count!.total };
-}
 
 export async function loadRun(sql: Sql | Tx, orgId: string, id: string): Promise<RunRow | null> {
   const [row] = await loadRuns(sql, orgId, [id]);
