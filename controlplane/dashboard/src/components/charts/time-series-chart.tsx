@@ -12,6 +12,8 @@ const Canvas = lazyComponent(
   async () => (await import('./chart-canvas.js')).ChartCanvas,
   <Skeleton h={CHART_HEIGHT} />,
 );
+// With the screen, not after its data.
+void Canvas.preload();
 
 export function TimeSeriesChart(props: ChartProps) {
   const { title, buckets, interval, series, format, stale = false, height = CHART_HEIGHT, lines = [] } = props;
