@@ -168,8 +168,8 @@ test('loads the other screens while idle, and opens them without a request for t
   const { page } = visitor;
   await visitor.goto('/');
   // The last one of the list.
-  await page.waitForFunction(
-    `performance.getEntriesByType('resource').some(({ name }) => name.includes('/webhooks-page'))`,
+  await page.waitForFunction(() =>
+    performance.getEntriesByType('resource').some(({ name }) => name.includes('/webhooks-page')),
   );
   await page.route('**/assets/**', (route) => route.abort());
   for (const name of ['Usage & cost', 'Calls', 'Agents', 'Audit']) {
