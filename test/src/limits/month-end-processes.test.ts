@@ -116,7 +116,7 @@ beforeAll(async () => {
   });
   await cluster.createDatabase('gateway');
   const url = new Secret(cluster.url('gateway'));
-  redis = await RedisServer.start({ env: clock.env });
+  redis = await RedisServer.start({ env: clock.redisEnv });
   stack = await Stack.start({
     providers: { openai: `http://127.0.0.1:${(provider.address() as AddressInfo).port}` },
     redisUrl: redis.url.href,
