@@ -1,5 +1,5 @@
 import { containsPattern } from '../db/like-pattern.js';
-import { orderBy, type Sorting } from '../db/order-by.js';
+import { orderBy, ROLE_RANK, type Sorting } from '../db/order-by.js';
 import type { Sql, Tx } from '../db/postgres-client.js';
 import { Conflict } from '../domain/errors.js';
 import type { ListResult, Page } from '../http/limit-offset-pagination.js';
@@ -40,7 +40,8 @@ const ORDER = {
   createdAt: { by: 'created_at' },
   name: { by: 'lower(name)', text: true, nullable: true },
   email: { by: 'email', text: true },
-  role: { by: "array_position(array['viewer', 'member', 'admin', 'owner'], role)" },
+  role: { by: ROLE_RANK },
+  lastSeenAt: { by: '"lastSeenAt"', nullable: true },
 } as const;
 
 export async function listMembers(
