@@ -20,7 +20,7 @@ import {
 } from './data-table-types.js';
 import { HeaderCell } from './header-cell.js';
 import { CursorBar, PagingBar } from './paging-bars.js';
-import { RowCheckbox, RowLink } from './row-parts.js';
+import { isPlainClick, RowCheckbox, RowLink } from './row-parts.js';
 import { useLocalSorting } from './use-local-sorting.js';
 import { useTableView } from './use-table-view.js';
 
@@ -240,9 +240,7 @@ function TableRowCells<Row>({ row, columns, to, selection, navigate }: TableRowP
         : {
             'data-link': true,
             onClick: (event) => {
-              // Clicks on controls inside the row, and text selections, do not open the row.
-              if ((event.target as Element).closest('a,button,input,label') !== null) return;
-              if (getSelection()?.toString() === '') navigate(to);
+              if (isPlainClick(event.target as Element)) navigate(to);
             },
           })}
     >
