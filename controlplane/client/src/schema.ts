@@ -3684,6 +3684,11 @@ export interface components {
             allowSensitivePaths: boolean;
             /** @description Whether calls are allowed whose path does not say what they do. */
             allowOpaque: boolean;
+            /**
+             * Format: date-time
+             * @description Start of the last call with the account, to the minute. Null: none.
+             */
+            lastUsedAt: string | null;
             /** Format: date-time */
             createdAt: string;
         };
@@ -3814,6 +3819,11 @@ export interface components {
                 allowSensitivePaths: boolean;
                 /** @description Whether calls are allowed whose path does not say what they do. */
                 allowOpaque: boolean;
+                /**
+                 * Format: date-time
+                 * @description Start of the last call with the account, to the minute. Null: none.
+                 */
+                lastUsedAt: string | null;
                 /** Format: date-time */
                 createdAt: string;
                 agentName: string;
@@ -6442,6 +6452,11 @@ export interface components {
                 allowSensitivePaths: boolean;
                 /** @description Whether calls are allowed whose path does not say what they do. */
                 allowOpaque: boolean;
+                /**
+                 * Format: date-time
+                 * @description Start of the last call with the account, to the minute. Null: none.
+                 */
+                lastUsedAt: string | null;
                 /** Format: date-time */
                 createdAt: string;
                 agentName: string;
@@ -9077,6 +9092,8 @@ export interface operations {
             query?: {
                 limit?: number;
                 offset?: number;
+                sort?: "createdAt" | "name";
+                order?: "asc" | "desc";
             };
             header?: never;
             path?: never;
@@ -9236,6 +9253,8 @@ export interface operations {
                 /** @description open: acknowledged ones, too. */
                 state?: "open" | "resolved";
                 ruleId?: string;
+                sort?: "openedAt" | "ruleName" | "resolvedAt";
+                order?: "asc" | "desc";
             };
             header?: never;
             path?: never;
@@ -10492,6 +10511,8 @@ export interface operations {
                 status?: "active" | "needs_credentials";
                 /** @description Part of the name. Case-insensitive. */
                 search?: string;
+                sort?: "createdAt" | "name" | "providerSlug" | "accounts" | "rotatedAt";
+                order?: "asc" | "desc";
             };
             header?: never;
             path?: never;
@@ -11321,6 +11342,8 @@ export interface operations {
             query?: {
                 limit?: number;
                 offset?: number;
+                sort?: "createdAt" | "name" | "role" | "lastUsedAt" | "expiresAt";
+                order?: "asc" | "desc";
             };
             header?: never;
             path?: never;
@@ -11475,7 +11498,7 @@ export interface operations {
                 search?: string;
                 role?: "viewer" | "member" | "admin" | "owner";
                 status?: "active" | "invited";
-                sort?: "createdAt" | "name" | "email" | "role";
+                sort?: "createdAt" | "name" | "email" | "role" | "lastSeenAt";
                 order?: "asc" | "desc";
             };
             header?: never;
@@ -12337,6 +12360,8 @@ export interface operations {
                 status?: "active" | "needs_credentials";
                 /** @description Only accounts that use this shared credential. */
                 credentialId?: string;
+                sort?: "createdAt" | "agentName" | "providerSlug" | "lastUsedAt";
+                order?: "asc" | "desc";
             };
             header?: never;
             path?: never;
@@ -12762,6 +12787,8 @@ export interface operations {
                 state?: "running" | "ended" | "expired";
                 /** @description Part of the label, or an id. */
                 search?: string;
+                sort?: "createdAt" | "label" | "agentName" | "spentCents" | "calls" | "end";
+                order?: "asc" | "desc";
             };
             header?: never;
             path?: never;
@@ -13806,6 +13833,8 @@ export interface operations {
                 offset?: number;
                 agentId?: string;
                 projectId?: string;
+                sort?: "createdAt" | "name" | "agentName" | "lastUsedAt";
+                order?: "asc" | "desc";
             };
             header?: never;
             path?: never;

@@ -1,7 +1,7 @@
 /** Maps addresses to pages: the pages before sign-in, and the screens inside the shell. */
 import { Center, Skeleton, Stack } from '@mantine/core';
-import { lazy, Suspense, useEffect, useLayoutEffect, useRef } from 'react';
-import { Redirect, Route, Router, Switch, useLocation, useSearch } from 'wouter';
+import { type ComponentType, lazy, Suspense, useEffect, useLayoutEffect, useRef } from 'react';
+import { Redirect, Route, Router, Switch, useLocation, useParams, useSearch } from 'wouter';
 import { BASE_PATH, HAS_NO_SESSION_COOKIE } from './api/page-meta-tags.js';
 import { fetchMeEarly, useMe } from './api/session.js';
 import { ErrorAlert } from './components/feedback/error-alert.js';
@@ -149,13 +149,23 @@ function Screens({ me }: { readonly me: NonNullable<ReturnType<typeof useMe>['da
       <ErrorBoundary resetKey={path}>
         <Switch>
           {SCREEN_ROUTES.map((route) => (
-            <Route key={route.path} path={route.path} component={route.component} />
+            <Route key={route.path} path={route.path}>
+              <ScreenOfAddress screen={route.component} />
+            </Route>
           ))}
           <Route component={NotFoundPage} />
         </Switch>
       </ErrorBoundary>
     </AppLayout>
   );
+}
+
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
+/** An address such as `/agents/garbage` names nothing, so no screen asks the API for it. */
+function ScreenOfAddress({ screen: Screen }: { readonly screen: ComponentType }) {
+  const { id } = useParams<{ id?: string }>();
+  return id === undefined || UUID.test(id) ? <Screen /> : <NotFoundPage />;
 }
 
 const signInRedirect = (wanted: string, sessionEnded: boolean): string => {

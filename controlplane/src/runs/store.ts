@@ -2,6 +2,7 @@ import { NANOS_PER_CENT } from '@acg/base/time-and-money-units';
 import type { AgentPolicy } from '../agents/call-and-model-policy-schema.js';
 import { arrayLiteral } from '../db/array-literal.js';
 import { containsPattern } from '../db/like-pattern.js';
+import { orderBy, type Sorting } from '../db/order-by.js';
 import { planOnce } from '../db/plan-once.js';
 import type { JSONValue, Sql, Tx } from '../db/postgres-client.js';
 import { Conflict } from '../domain/errors.js';
@@ -47,7 +48,7 @@ export interface NewRun {
   readonly expiresAt: Date;
 }
 
-export interface RunFilter {
+export interface RunFilter extends Sorting<keyof typeof ORDER> {
   readonly agentId?: string;
   readonly projectId?: string;
   readonly parentId?: string;
@@ -55,6 +56,17 @@ export interface RunFilter {
   readonly state?: RunState;
   readonly search?: string;
 }
+
+const ORDER = {
+  // Ids are in the order of creation.
+  createdAt: { by: 'r.id' },
+  label: { by: 'lower(r.label)', text: true },
+  agentName: { by: 'lower(a.name)', text: true },
+  spentCents: { by: '"spentNanos"' },
+  calls: { by: 'calls' },
+  // `endedAt`, or `expiresAt` of a run that has not ended.
+  end: { by: 'coalesce(r.ended_at, r.expires_at)' },
+} as const;
 
 /** A run whose time has passed is expired before the job has marked it. */
 const stateColumn = (sql: Sql | Tx) => sql`
@@ -75,7 +87,7 @@ const from = (sql: Sql | Tx) => sql`
 export async function listRuns(
   sql: Sql,
   orgId: string,
-  { agentId, projectId, parentId, rootId, state, search }: RunFilter,
+  { agentId, projectId, parentId, rootId, state, search, ...sorting }: RunFilter,
   page: Page,
 ): Promise<ListResult<RunRow>> {
   const where = sql`r.org_id = ${orgId}
@@ -88,7 +100,7 @@ export async function listRuns(
     ${search === undefined ? sql`` : sql`and (r.label ilike ${containsPattern(search)} or r.id::text = ${search.toLowerCase()})`}`;
   const rows = await sql<RunRow[]>`
     select ${columns(sql)} from ${from(sql)} where ${where}
-     order by r.id desc limit ${page.limit} offset ${page.offset}`;
+    ${orderBy(sql, ORDER, sorting)} limit ${page.limit} offset ${page.offset}`;
   const [count] = await sql<{ total: number }[]>`
     select count(*) as total from runs r join agents a on a.id = r.agent_id where ${where}`;
   return { rows, total: count!.total };

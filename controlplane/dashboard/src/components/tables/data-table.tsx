@@ -14,7 +14,7 @@ import { CardsView } from './cards-view.js';
 import { ACTIONS_HEADER, type DataTableProps, type ListProps, type Selection } from './data-table-types.js';
 import { HeaderCell } from './header-cell.js';
 import { CursorBar, PagingBar } from './paging-bars.js';
-import { RowCheckbox, RowLink } from './row-parts.js';
+import { isPlainClick, RowCheckbox, RowLink } from './row-parts.js';
 import { useLocalSorting } from './use-local-sorting.js';
 import { useTableView } from './use-table-view.js';
 
@@ -191,9 +191,7 @@ function TableView<Data, Row>({
                     'data-link': true,
                     style: { cursor: 'pointer' },
                     onClick: (event) => {
-                      // Clicks on controls inside the row, and text selections, do not open the row.
-                      if ((event.target as Element).closest('a,button,input,label') !== null) return;
-                      if (getSelection()?.toString() === '') navigate(href(row));
+                      if (isPlainClick(event.target as Element)) navigate(href(row));
                     },
                   })}
             >

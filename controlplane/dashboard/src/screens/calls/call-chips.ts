@@ -5,6 +5,7 @@ import { sharedFieldsOf } from '../../components/reports/merged-call.js';
 import type { FilterChip } from '../../components/tables/filter-chips.js';
 import { formatExactTime, formatUsd } from '../../format/format.js';
 import { providerLabel } from '../../messages/provider-labels.js';
+import { rejectionLabel } from '../../messages/rejection-label.js';
 import { useProjects } from '../../resources/agent-account-and-key-hooks.js';
 import type { CallFilters, CallRow } from './fetch-calls-and-format-fields.js';
 
@@ -40,7 +41,7 @@ export function useCallChips(
     model: `Model: ${values.model}`,
     status: `Status: ${values.status}`,
     state: values.state === 'rejected' ? 'Rejected calls' : 'Forwarded calls',
-    reason: `Reason: ${values.reason}`,
+    reason: `Reason: ${rejectionLabel(values.reason)}`,
     minCost: `Cost from ${formatUsd(Number(values.minCost) / CENTS)}`,
     from: `From ${formatIfTime(values.from)}`,
     to: `To ${formatIfTime(values.to)}`,
