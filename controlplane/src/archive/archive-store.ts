@@ -52,7 +52,9 @@ export async function readCharges(
     await connection`set statement_timeout = 0`;
     const key = connection`project_id, agent_id, key_id, provider_slug, model, run_id, tags`;
     const share = (sum: string) =>
-      connection.unsafe(`(case when parts = 1 then ${sum} else div(${sum} * part, parts) - div(${sum} * (part - 1), parts) end)::bigint`);
+      connection.unsafe(
+        `(case when parts = 1 then ${sum} else div(${sum} * part, parts) - div(${sum} * (part - 1), parts) end)::bigint`,
+      );
     await connection`
       declare charges no scroll cursor with hold for
       with sums as (

@@ -63,7 +63,9 @@ function assertExactSum<Row>(rows: readonly Row[], figureOf: (row: Row) => numbe
   let sum = 0;
   for (const row of rows) sum += Math.abs(figureOf(row));
   if (!Number.isSafeInteger(Math.ceil(sum)))
-    throw new ReportProblem('The report or the ledger has figures that are too large to compare. Nothing was compared.');
+    throw new ReportProblem(
+      'The report or the ledger has figures that are too large to compare. Nothing was compared.',
+    );
 }
 
 /** NUL and halves of surrogate pairs have no place in a text of Postgres. */

@@ -172,8 +172,8 @@ export function BillingPage() {
             {opened.ambiguousCents > 0 && (
               <Alert color="yellow" title={`${formatCents(opened.ambiguousCents)} belong to keys that look alike`}>
                 <Text size="sm">
-                  The provider shows several keys with the same characters, so calls of one cannot be told from calls
-                  of another. Replace one of them by a new key.
+                  The provider shows several keys with the same characters, so calls of one cannot be told from calls of
+                  another. Replace one of them by a new key.
                 </Text>
               </Alert>
             )}
