@@ -66,9 +66,8 @@ async function whileSlowHangs(work: () => Promise<void>): Promise<void> {
 }
 
 test('a provider that does not answer gets half of the slots, and bills of others are checked meanwhile', async () => {
-  const slowIds = [];
+  const [slowIds, fastIds]: [string[], string[]] = [[], []];
   for (let i = 0; i < 5; i++) slowIds.push(await addAccount(await plane.createMember('owner'), { api: 'anthropic' }));
-  const fastIds = [];
   for (let i = 0; i < 5; i++) fastIds.push(await addAccount(await plane.createMember('owner'), { api: 'openai' }));
   await whileSlowHangs(async () => {
     await startDue();
@@ -101,7 +100,7 @@ test('a check on request does not wait for slow ones of another organization', a
   const owner = await plane.createMember('owner');
   const { checks } = plane.service.billing;
   const month = new Date(NOW_MS).toISOString().slice(0, 7);
-  const slowIds = [];
+  const slowIds: string[] = [];
   for (const slug of ['router-a', 'router-b', 'router-c']) {
     const provider = { slug, displayName: slug, baseUrl: `${slow.origin}/api`, authType: 'bearer' };
     expect((await owner.call('POST', '/v1/custom-providers', provider)).status).toBe(201);
