@@ -3862,17 +3862,19 @@ export interface components {
                  * @description The most urgent state of the lines. `unchecked`: no check of the month has succeeded. `adjusted`: adjustments cover the difference.
                  * @enum {string}
                  */
-                state: "match" | "pending" | "drift" | "unbilled" | "unattributed" | "unchecked" | "adjusted";
+                state: "match" | "pending" | "drift" | "unbilled" | "ambiguous" | "unattributed" | "unchecked" | "adjusted";
                 /** @description Booked by the gateway. */
                 ourCents: number;
                 /** @description Reported by the provider. */
                 theirCents: number;
-                /** @description `theirCents` minus `ourCents`: the sum of the four causes. */
+                /** @description `theirCents` minus `ourCents`: the sum of the five causes. */
                 differenceCents: number;
                 /** @description Billed calls that failed at the gateway. */
                 failureCents: number;
                 /** @description Calls that the gateway did not make. */
                 unattributedCents: number;
+                /** @description Calls that the gateway did not make, of one of several keys that the provider shows alike. */
+                ambiguousCents: number;
                 /** @description Booked calls that the provider does not bill; 0 or negative. */
                 unbilledCents: number;
                 /** @description The same tokens at another price. */
@@ -4845,17 +4847,19 @@ export interface components {
                  * @description The most urgent state of the lines. `unchecked`: no check of the month has succeeded. `adjusted`: adjustments cover the difference.
                  * @enum {string}
                  */
-                state: "match" | "pending" | "drift" | "unbilled" | "unattributed" | "unchecked" | "adjusted";
+                state: "match" | "pending" | "drift" | "unbilled" | "ambiguous" | "unattributed" | "unchecked" | "adjusted";
                 /** @description Booked by the gateway. */
                 ourCents: number;
                 /** @description Reported by the provider. */
                 theirCents: number;
-                /** @description `theirCents` minus `ourCents`: the sum of the four causes. */
+                /** @description `theirCents` minus `ourCents`: the sum of the five causes. */
                 differenceCents: number;
                 /** @description Billed calls that failed at the gateway. */
                 failureCents: number;
                 /** @description Calls that the gateway did not make. */
                 unattributedCents: number;
+                /** @description Calls that the gateway did not make, of one of several keys that the provider shows alike. */
+                ambiguousCents: number;
                 /** @description Booked calls that the provider does not bill; 0 or negative. */
                 unbilledCents: number;
                 /** @description The same tokens at another price. */
@@ -6203,10 +6207,10 @@ export interface components {
                 /** @description False: no account of the organization holds the key. */
                 isHeld: boolean;
                 /**
-                 * @description `match`: both agree. `pending`: the provider may still report it. `drift`: another price, or billed failures. `unbilled`: booked, not billed. `unattributed`: calls that the gateway did not make.
+                 * @description `match`: both agree. `pending`: the provider may still report it. `drift`: another price, or billed failures. `unbilled`: booked, not billed. `ambiguous`: billed calls of several keys that the provider shows alike, one of them held here; replace one of them. `unattributed`: calls that the gateway did not make.
                  * @enum {string}
                  */
-                state: "match" | "pending" | "drift" | "unbilled" | "unattributed";
+                state: "match" | "pending" | "drift" | "unbilled" | "ambiguous" | "unattributed";
                 ourRequests: number;
                 /** @description Null: the provider does not count requests. */
                 theirRequests: number | null;
@@ -6216,12 +6220,14 @@ export interface components {
                 ourCents: number;
                 /** @description Reported by the provider. */
                 theirCents: number;
-                /** @description `theirCents` minus `ourCents`: the sum of the four causes. */
+                /** @description `theirCents` minus `ourCents`: the sum of the five causes. */
                 differenceCents: number;
                 /** @description Billed calls that failed at the gateway. */
                 failureCents: number;
                 /** @description Calls that the gateway did not make. */
                 unattributedCents: number;
+                /** @description Calls that the gateway did not make, of one of several keys that the provider shows alike. */
+                ambiguousCents: number;
                 /** @description Booked calls that the provider does not bill; 0 or negative. */
                 unbilledCents: number;
                 /** @description The same tokens at another price. */
@@ -10315,7 +10321,7 @@ export interface operations {
                 /** @description The redacted key, exactly. */
                 key?: string;
                 model?: string;
-                state?: "match" | "pending" | "drift" | "unbilled" | "unattributed";
+                state?: "match" | "pending" | "drift" | "unbilled" | "ambiguous" | "unattributed";
             };
             header?: never;
             path: {

@@ -98,6 +98,9 @@ test('the end of all sessions takes sessions and devices of the member in the or
   const before = await readOthers(member);
   expect((await owner.call('DELETE', `/v1/members/${member.userId}/sessions`)).status).toBe(200);
   expect(await readOthers(member)).toEqual(before);
+  const entries = await sql()`
+    select changes from audit_entries where org_id = ${owner.orgId} and action = 'member.end_sessions'`;
+  expect(entries).toEqual([{ changes: { session: ['all', null] } }]);
   const all = Object.fromEntries(HOLDINGS.map(([table]) => [table, 1]));
   expect(await countHoldings(member)).toEqual({ ...all, sessions: 0, device_logins: 0 });
 });
@@ -163,6 +166,37 @@ test('the acceptance of an invitation uses up that one only', async () => {
   const body = { token, name: 'Ada', password: 'correct horse battery' };
   expect((await plane().call('POST', '/v1/invitations/accept', { body })).status).toBe(200);
   expect(await count()).toBe(before - 1);
+});
+
+test.each([
+  ['role=owner', ['owner']],
+  ['role=member', ['invited']],
+  ['status=active', ['owner', 'admin']],
+  ['status=invited', ['invited']],
+  ['search=GRACE', ['admin']],
+  ['search=invited%40', ['invited']],
+  ['search=nobody', []],
+  ['sort=role&order=desc', ['owner', 'admin', 'invited']],
+  ['sort=email&order=asc', ['admin', 'invited', 'owner']],
+])('the list with %s', async (query, expected) => {
+  const owner = await plane().createMember('owner');
+  const admin = await plane().createMember('admin', owner.orgId);
+  const suffix = newEmail();
+  await sql()`update users set email = ${`z-${suffix}`} where id = ${owner.userId}`;
+  await sql()`update users set email = ${`a-${suffix}`}, name = 'Grace Hopper' where id = ${admin.userId}`;
+  const invitation = { email: `invited@${suffix.replace('@', '.')}`, role: 'member' };
+  const { body: invited } = await owner.call('POST', '/v1/members', invitation);
+  const names = new Map([
+    [owner.userId, 'owner'],
+    [admin.userId, 'admin'],
+    [invited.member.userId, 'invited'],
+  ]);
+  const { body } = await owner.call('GET', `/v1/members?${query}`);
+  const found: string[] = body.members.map(({ userId }: { userId: string }) => names.get(userId));
+  expect(query.startsWith('sort') ? found : new Set(found)).toEqual(
+    query.startsWith('sort') ? expected : new Set(expected),
+  );
+  expect(body.total).toBe(expected.length);
 });
 
 test('the list shows of each member the last request in this organization', async () => {

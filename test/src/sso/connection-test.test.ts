@@ -89,7 +89,7 @@ test.each<[string, () => void, Readonly<Record<string, boolean | null>>]>([
   [
     'a key set inside of the network',
     () => (provider.document = { jwks_uri: 'https://169.254.169.254/latest' }),
-    { endpoints: false, keys: false },
+    { endpoints: false, keys: false, client: null },
   ],
   ['HMAC only', () => (provider.document = { id_token_signing_alg_values_supported: ['HS256'] }), { keys: false }],
   [

@@ -219,6 +219,9 @@ test('the audit trail has at most 100 rejected logins of an organization in an h
   await logIn(org, 'hundredth');
   expect((await logIn(org, 'one more')).status).toBe(403);
   expect(await rejectionReasons(org)).toEqual(['not_invited', 'not_invited']);
+  const [entry] = await sql()`
+    select actor_email as email from audit_entries where org_id = ${org.orgId} and action = 'sso.reject'`;
+  expect(entry).toEqual({ email: org.email });
 });
 
 test('two logins of one new person at the same moment create one account', async () => {
