@@ -122,12 +122,21 @@ export class RunService {
     return this.#ends.add(caller.orgId, { caller, id });
   }
 
-  /** Marks runs whose time has passed. Data planes end their calls by themselves. */
+  /**
+   * Marks runs whose time has passed. Data planes forget them then; most have ended their calls before, by their own
+   * clocks.
+   */
   async expireDue(): Promise<void> {
     await this.sql.begin(async (tx) => {
-      for (const { id, orgId, isTop } of await store.claimExpiredRuns(tx)) {
-        if (isTop) await appendRunEnded(tx, orgId, (await store.loadRun(tx, orgId, id))!);
-      }
+      const expired = await store.claimExpiredRuns(tx);
+      for (const { id, orgId, ancestors } of expired)
+        if (ancestors.length === 0) await appendRunEnded(tx, orgId, (await store.loadRun(tx, orgId, id))!);
+      const ids = new Set(expired.map(({ id }) => id));
+      const highest = expired.filter(({ ancestors }) => !ancestors.some((above) => ids.has(above)));
+      await publishEnded(
+        tx,
+        highest.map(({ id }) => id),
+      );
     });
   }
 

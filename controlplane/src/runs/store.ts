@@ -345,7 +345,7 @@ const EXPIRED_PER_TICK = 2_000;
 export interface ExpiredRun {
   readonly id: string;
   readonly orgId: string;
-  readonly isTop: boolean;
+  readonly ancestors: readonly string[];
 }
 
 /** Marks runs whose time has passed; each is returned once. */
@@ -354,7 +354,7 @@ export async function claimExpiredRuns(tx: Tx): Promise<readonly ExpiredRun[]> {
     update runs set ended_at = expires_at, end_reason = 'expired'
      where id in (select id from runs where ended_at is null and expires_at <= now()
                    order by expires_at limit ${EXPIRED_PER_TICK} for update skip locked)
-    returning id, org_id as "orgId", ancestors = '{}' as "isTop"`;
+    returning id, org_id as "orgId", ancestors`;
 }
 
 const KEPT_DAYS = 30;

@@ -321,6 +321,40 @@ test('a run whose time has passed is expired, once', async () => {
   expect(await events()).toMatchObject([{ data: { reason: 'expired', label: 'short' } }]);
 });
 
+test('data planes hear of runs whose time has passed, so that they keep nothing of them', async () => {
+  const { asAgent, token } = await setUp();
+  const { sql } = plane().database;
+  const top = (await asAgent(token, 'POST', '', { budgetCents: 300, expiresIn: 600 })).body;
+  const sub = (await asAgent(top.secretKey, 'POST', '', { budgetCents: 20 })).body;
+  const alone = (await asAgent(top.secretKey, 'POST', '', { budgetCents: 20, expiresIn: 60 })).body;
+  const expire = (ids: readonly string[]) =>
+    sql`update runs set expires_at = now() - interval '1 second' where id = any(${[...ids]}::uuid[])`;
+  const invalidated = async () => {
+    const ids = [top.run.id, sub.run.id, alone.run.id];
+    const rows = await sql<{ id: string; ends: boolean }[]>`
+      select id, ends_sessions as ends from invalidations where kind = 'key' and id = any(${ids}::text[]) order by revision`;
+    return rows.map(({ id, ends }) => [id, ends]);
+  };
+  await expire([alone.run.id]);
+  await waitUntil('the end of a sub-run', async () => (await invalidated()).length > 0);
+  expect(await invalidated()).toEqual([[alone.run.id, true]]);
+  await expire([top.run.id, sub.run.id]);
+  await waitUntil('the end of its tree', async () => (await invalidated()).length > 1);
+  // Contexts name all runs above theirs.
+  expect(await invalidated()).toEqual([
+    [alone.run.id, true],
+    [top.run.id, true],
+  ]);
+});
+
+test('sub-runs of a run that no key started count under it, not each as a key of its own', async () => {
+  const { asAgent, start } = await setUp();
+  const top = (await start({})).body;
+  const sub = (await asAgent(top.secretKey, 'POST', '', { budgetCents: 20 })).body;
+  expect((await resolve(top.secretKey)).context).toMatchObject({ keyId: top.run.id, runId: top.run.id });
+  expect((await resolve(sub.secretKey)).context).toMatchObject({ keyId: top.run.id, runId: sub.run.id });
+});
+
 test('ended runs are deleted after 30 days with their spend and audit entries; running ones stay', async () => {
   const { admin, start } = await setUp();
   const { sql } = plane().database;
