@@ -6,7 +6,7 @@ import { planOnce } from '../db/plan-once.js';
 import type { JSONValue, Sql, Tx } from '../db/postgres-client.js';
 import { Conflict } from '../domain/errors.js';
 import type { ListResult, Page } from '../http/limit-offset-pagination.js';
-import type { BindingScope, RunState } from './schema.js';
+import { type BindingScope, type RunState, SUB_RUNS_COUNTED_MAX } from './schema.js';
 
 export interface RunRow {
   readonly id: string;
@@ -63,12 +63,12 @@ const stateColumn = (sql: Sql | Tx) => sql`
 const columns = (sql: Sql | Tx) => sql`
   r.id, r.agent_id as "agentId", a.name as "agentName", a.project_id as "projectId", r.root_id as "rootId", r.ancestors,
   r.label, ${stateColumn(sql)} as state, r.budget_cents as "budgetCents", s.spent_nanos as "spentNanos",
-  (select coalesce(sum(b.calls), 0)::bigint from budget_spend b where b.budget_id = r.id) as calls, (select count(*) from runs c where c.ancestors[1] = r.id and c.ancestors <> '{}') as "subRuns",
+  (select coalesce(sum(b.calls), 0)::bigint from budget_spend b where b.budget_id = r.id) as calls,
+  (select count(*) from (select from runs where ancestors[1] = r.id and ancestors <> '{}' limit ${SUB_RUNS_COUNTED_MAX}) c) as "subRuns",
   r.policy, r.key_prefix as "keyPrefix", r.created_at as "createdAt", r.expires_at as "expiresAt",
   coalesce(r.ended_at, case when r.expires_at <= now() then r.expires_at end) as "endedAt"`;
 
-const from = (sql: Sql | Tx) => sql`
-  runs r join agents a on a.id = r.agent_id
+const from = (sql: Sql | Tx) => sql`runs r join agents a on a.id = r.agent_id
   cross join lateral budget_period_spend(r.org_id, r.id, 'total') s`;
 
 /** The organization's runs, newest first; only top runs unless the filter names a run. */
@@ -86,9 +86,12 @@ export async function listRuns(
     ${parentId === undefined && rootId === undefined && search === undefined ? sql`and r.ancestors = '{}'` : sql``}
     ${state === undefined ? sql`` : sql`and ${stateColumn(sql)} = ${state}`}
     ${search === undefined ? sql`` : sql`and (r.label ilike ${containsPattern(search)} or r.id::text = ${search.toLowerCase()})`}`;
+  // Ids first: otherwise spend and sub-runs of all skipped rows would be summed up, too.
   const rows = await sql<RunRow[]>`
-    select ${columns(sql)} from ${from(sql)} where ${where}
-     order by r.id desc limit ${page.limit} offset ${page.offset}`;
+    with page as materialized (
+      select r.id from runs r join agents a on a.id = r.agent_id where ${where}
+       order by r.id desc limit ${page.limit} offset ${page.offset})
+    select ${columns(sql)} from ${from(sql)} where r.id in (select id from page) order by r.id desc`;
   const [count] = await sql<{ total: number }[]>`
     select count(*) as total from runs r join agents a on a.id = r.agent_id where ${where}`;
   return { rows, total: count!.total };

@@ -267,6 +267,29 @@ test('agents: text that cannot be stored and large policies are 400', async () =
   });
 });
 
+test('a run with thousands of sub-runs: they are counted up to 1 000, and every page of them can be read', async () => {
+  const { admin, asAgent, start } = await setUp();
+  const top = (await start({})).body;
+  const one = (await asAgent(top.secretKey, 'POST', '', { budgetCents: 1 })).body.run;
+  await plane().database.sql`
+    insert into runs (id, org_id, agent_id, root_id, ancestors, label, budget_cents, token_hash, key_prefix, created_at, expires_at)
+    select gen_random_uuid(), org_id, agent_id, root_id, ancestors, 'n ' || n, 1, sha256(('n ' || n)::bytea), '', now(), expires_at
+      from runs, generate_series(1, 1999) n where id = ${one.id}`;
+  expect((await asAgent(top.secretKey, 'GET', top.run.id)).body.run.subRuns).toBe(1_000);
+  const seen = new Set<string>();
+  for (const offset of [0, 1_000, 1_900]) {
+    const { runs, total } = (await admin.call('GET', `/v1/runs?parentId=${top.run.id}&limit=100&offset=${offset}`))
+      .body;
+    expect(total).toBe(2_000);
+    const ids = runs.map(({ id }: { id: string }) => id);
+    expect(ids).toEqual([...ids].sort().reverse());
+    for (const id of ids) seen.add(id);
+  }
+  expect(seen.size).toBe(300);
+  expect((await admin.call('DELETE', `/v1/runs/${top.run.id}`)).body.run.state).toBe('ended');
+  expect((await admin.call('GET', `/v1/runs?rootId=${top.run.id}&state=ended`)).body.total).toBe(2_001);
+});
+
 test('requests at once share transactions, and each gets its own answer', async () => {
   const { asAgent, token, admin } = await setUp();
   const stranger = await setUp();
