@@ -22,6 +22,7 @@ import type { ProxyTarget } from '../upstream/parse-proxy-request-target.js';
 import type { AgentResponse, UpgradableResponse, WebSocketHandshake } from './agent-response-interface.js';
 import type { DeferredUsageCollector } from './deferred-usage-collector.js';
 import type { McpCall } from './mcp-call.js';
+import { runInLaterTurn } from './run-in-later-turn.js';
 import { writeRejectionHead } from './write-rejection-head.js';
 
 /** Delay of a rejection that is tarpitted, ms. */
@@ -327,7 +328,7 @@ export class Exchange {
       return;
     }
     // Never inside the parser: only in a later turn does the server drop bytes that were pipelined in this segment.
-    setImmediate(sendRejection, this);
+    runInLaterTurn(rejection.closesConnection || this.mustCloseConnection, () => sendRejection(this));
   }
 
   /** Responds to a call whose upstream failed before its response head, after its usage record was written. */
@@ -339,7 +340,7 @@ export class Exchange {
 
   /** Responds with a JSON document of the gateway, in a later turn for the same reason as a rejection. */
   respondJson(body: string, status = 200): void {
-    setImmediate(() => {
+    runInLaterTurn(this.mustCloseConnection, () => {
       if (this.isFinished) return;
       this.response.status = status;
       this.res.cork(() => {

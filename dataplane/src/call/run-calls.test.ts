@@ -1,5 +1,7 @@
 /** Calls about runs, which the control plane decides (docs/contract.md#runs). */
-import { expect, test } from 'vitest';
+import { executionAsyncResource } from 'node:async_hooks';
+import { expect, test, vi } from 'vitest';
+import { Exchange } from './exchange.js';
 import { createContext, GATEWAY_TOKEN, ProxyFixture } from './testing/proxy-fixture.js';
 import { connectRaw, waitUntil } from './testing/raw-peer-fixture.js';
 
@@ -46,5 +48,30 @@ test('runs: an organization does not take all slots with calls that wait, and ea
   for (const respond of pending) respond();
   for (const agent of again) await agent.waitForText('200 OK');
   expect(gateway.rejections).toEqual([' org_inflight']);
+  await gateway.stop();
+});
+
+test('connections close outside the phase of immediates, where the server would never free them', async () => {
+  const phases: string[] = [];
+  const markFinished = Exchange.prototype.markFinished;
+  const spy = vi.spyOn(Exchange.prototype, 'markFinished').mockImplementation(function (this: Exchange) {
+    if (!this.isFinished) phases.push(`${this.mustCloseConnection} ${executionAsyncResource().constructor.name}`);
+    markFinished.call(this);
+  });
+  const callRuns = () => Promise.resolve({ status: 200, body: '{}' });
+  const gateway = await ProxyFixture.start(createContext([]), {}, null, {}, { callRuns });
+  const requests = [
+    [END, '200 OK'],
+    ['DELETE /v1/runs/1 HTTP/1.1\r\nHost: gw\r\n\r\n', '401'],
+    [`GET /v1/runs/1 HTTP/1.1\r\n${HEAD}\r\n`, '200 OK'],
+  ] as const;
+  for (const [request, status] of requests) {
+    const agent = await connectRaw(gateway.port);
+    agent.send(request);
+    await agent.waitForText(status);
+    agent.socket.destroy();
+  }
+  expect(phases).toEqual(['true Timeout', 'true Timeout', 'false Immediate']);
+  spy.mockRestore();
   await gateway.stop();
 });

@@ -344,7 +344,7 @@ test('a run whose time has passed is expired, once', async () => {
   expect(await events()).toMatchObject([{ data: { reason: 'expired', label: 'short' } }]);
 });
 
-test('data planes hear of runs whose time has passed, so that they keep nothing of them', async () => {
+test('data planes receive the expiry of a run, so that they keep nothing of it', async () => {
   const { asAgent, token } = await setUp();
   const { sql } = plane().database;
   const top = (await asAgent(token, 'POST', '', { budgetCents: 300, expiresIn: 600 })).body;
