@@ -1,5 +1,5 @@
-// Installs what the tests need beyond npm: redis-server, nginx, openssl, git, a browser, and an identity provider that is
-// not ours. Uses apt where possible; otherwise prints what to install.
+// Installs what the tests need beyond npm: redis-server, nginx, openssl, git, a browser, clocks that tests set, and an
+// identity provider that is not ours. Uses apt where possible; otherwise prints what to install.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { bringTools } from './fetch-promtool-amtool-kubectl.mjs';
 
@@ -13,6 +13,7 @@ const findMissing = () => {
   if (!present('nginx', '-v')) missing.push('nginx');
   if (!present('openssl', 'version')) missing.push('openssl');
   if (!present('git', '--version')) missing.push('git');
+  if (!present('faketime', '--version')) missing.push('faketime');
   if (!present('chromium-headless-shell', '--version')) missing.push('chromium-headless-shell');
   // With dbconfig-sqlite3: apt would otherwise choose dbconfig-mysql, which brings a database server's client.
   if (!present('glewlwyd', '--version')) missing.push('glewlwyd', 'dbconfig-sqlite3');

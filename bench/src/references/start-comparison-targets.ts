@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '@acg/test/fixtures/free-port';
-import { startChild } from '../child-process.js';
+import { type Child, startChild } from '../child-process.js';
 import { type GatewayStack, startRedis, waitForRecordedUsage } from '../gateway-stack.js';
 import { PROVIDER_PATH, PROXY_PATH, REQUEST_BODY } from '../scenario-request.js';
 import type { Provider } from '../start-mock-provider.js';
@@ -78,11 +78,25 @@ function gatewayCandidate(gateway: GatewayStack, headers: Candidate['headers']):
   };
 }
 
-export async function startLua(provider: Provider, headers: Candidate['headers']): Promise<Candidate> {
+/** A port that leads to a Redis, whose replies come this much later. */
+export async function startDelayingProxy(redisPort: number, delayUs: number): Promise<{ child: Child; port: number }> {
+  const port = await freePort();
+  const script = fileURLToPath(new URL('../load/delaying-proxy.js', import.meta.url));
+  const args = [script, String(port), String(redisPort), String(delayUs)];
+  return { child: await startChild('delaying proxy', process.execPath, args, port), port };
+}
+
+/** `storeDelayUs`: how much later the replies of its Redis come. */
+export async function startLua(
+  provider: Provider,
+  headers: Candidate['headers'],
+  storeDelayUs = 0,
+): Promise<Candidate> {
   const redis = await startRedis();
+  const proxy = storeDelayUs === 0 ? null : await startDelayingProxy(redis.port, storeDelayUs);
   const load = ['-p', String(redis.port), 'script', 'load', ADMIT_SCRIPT];
   const sha = execFileSync('redis-cli', load).toString().trim();
-  const { url, child } = await startLuaNginx(provider.port, redis.port, sha);
+  const { url, child } = await startLuaNginx(provider.port, proxy?.port ?? redis.port, sha);
   return {
     name: 'nginx + Lua + Redis',
     url: `${url}${PROVIDER_PATH}`,
@@ -91,6 +105,7 @@ export async function startLua(provider: Provider, headers: Candidate['headers']
     waitForBacklog: nothing,
     async stop() {
       await child.stop();
+      await proxy?.child.stop();
       await redis.child.stop();
     },
   };

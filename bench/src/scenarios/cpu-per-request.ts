@@ -122,7 +122,7 @@ function ratios(figures: readonly CpuFigure[]): string[] {
   };
   const proxyUs = gateway.cpuUs.proxy!;
   return [
-    ...ratio(comparedUs(gateway), 'nginx + Lua + Redis', '≤ 1.4, moonshot 1.0'),
+    ...ratio(comparedUs(gateway), 'nginx + Lua + Redis', '≤ 1.2'),
     ...ratio(proxyUs, 'Fastify reply-from', '≤ 0.5, the proxy process alone'),
     ...ratio(comparedUs(gateway), 'Portkey', '≤ 1/15 = 0.067'),
   ];

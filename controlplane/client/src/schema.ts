@@ -3684,6 +3684,11 @@ export interface components {
             allowSensitivePaths: boolean;
             /** @description Whether calls are allowed whose path does not say what they do. */
             allowOpaque: boolean;
+            /**
+             * Format: date-time
+             * @description Start of the last call with the account, to the minute. Null: none.
+             */
+            lastUsedAt: string | null;
             /** Format: date-time */
             createdAt: string;
         };
@@ -3814,6 +3819,11 @@ export interface components {
                 allowSensitivePaths: boolean;
                 /** @description Whether calls are allowed whose path does not say what they do. */
                 allowOpaque: boolean;
+                /**
+                 * Format: date-time
+                 * @description Start of the last call with the account, to the minute. Null: none.
+                 */
+                lastUsedAt: string | null;
                 /** Format: date-time */
                 createdAt: string;
                 agentName: string;
@@ -3852,17 +3862,19 @@ export interface components {
                  * @description The most urgent state of the lines. `unchecked`: no check of the month has succeeded. `adjusted`: adjustments cover the difference.
                  * @enum {string}
                  */
-                state: "match" | "pending" | "drift" | "unbilled" | "unattributed" | "unchecked" | "adjusted";
+                state: "match" | "pending" | "drift" | "unbilled" | "ambiguous" | "unattributed" | "unchecked" | "adjusted";
                 /** @description Booked by the gateway. */
                 ourCents: number;
                 /** @description Reported by the provider. */
                 theirCents: number;
-                /** @description `theirCents` minus `ourCents`: the sum of the four causes. */
+                /** @description `theirCents` minus `ourCents`: the sum of the five causes. */
                 differenceCents: number;
                 /** @description Billed calls that failed at the gateway. */
                 failureCents: number;
                 /** @description Calls that the gateway did not make. */
                 unattributedCents: number;
+                /** @description Calls that the gateway did not make, of one of several keys that the provider shows alike. */
+                ambiguousCents: number;
                 /** @description Booked calls that the provider does not bill; 0 or negative. */
                 unbilledCents: number;
                 /** @description The same tokens at another price. */
@@ -4835,17 +4847,19 @@ export interface components {
                  * @description The most urgent state of the lines. `unchecked`: no check of the month has succeeded. `adjusted`: adjustments cover the difference.
                  * @enum {string}
                  */
-                state: "match" | "pending" | "drift" | "unbilled" | "unattributed" | "unchecked" | "adjusted";
+                state: "match" | "pending" | "drift" | "unbilled" | "ambiguous" | "unattributed" | "unchecked" | "adjusted";
                 /** @description Booked by the gateway. */
                 ourCents: number;
                 /** @description Reported by the provider. */
                 theirCents: number;
-                /** @description `theirCents` minus `ourCents`: the sum of the four causes. */
+                /** @description `theirCents` minus `ourCents`: the sum of the five causes. */
                 differenceCents: number;
                 /** @description Billed calls that failed at the gateway. */
                 failureCents: number;
                 /** @description Calls that the gateway did not make. */
                 unattributedCents: number;
+                /** @description Calls that the gateway did not make, of one of several keys that the provider shows alike. */
+                ambiguousCents: number;
                 /** @description Booked calls that the provider does not bill; 0 or negative. */
                 unbilledCents: number;
                 /** @description The same tokens at another price. */
@@ -6193,10 +6207,10 @@ export interface components {
                 /** @description False: no account of the organization holds the key. */
                 isHeld: boolean;
                 /**
-                 * @description `match`: both agree. `pending`: the provider may still report it. `drift`: another price, or billed failures. `unbilled`: booked, not billed. `unattributed`: calls that the gateway did not make.
+                 * @description `match`: both agree. `pending`: the provider may still report it. `drift`: another price, or billed failures. `unbilled`: booked, not billed. `ambiguous`: billed calls of several keys that the provider shows alike, one of them held here; replace one of them. `unattributed`: calls that the gateway did not make.
                  * @enum {string}
                  */
-                state: "match" | "pending" | "drift" | "unbilled" | "unattributed";
+                state: "match" | "pending" | "drift" | "unbilled" | "ambiguous" | "unattributed";
                 ourRequests: number;
                 /** @description Null: the provider does not count requests. */
                 theirRequests: number | null;
@@ -6206,12 +6220,14 @@ export interface components {
                 ourCents: number;
                 /** @description Reported by the provider. */
                 theirCents: number;
-                /** @description `theirCents` minus `ourCents`: the sum of the four causes. */
+                /** @description `theirCents` minus `ourCents`: the sum of the five causes. */
                 differenceCents: number;
                 /** @description Billed calls that failed at the gateway. */
                 failureCents: number;
                 /** @description Calls that the gateway did not make. */
                 unattributedCents: number;
+                /** @description Calls that the gateway did not make, of one of several keys that the provider shows alike. */
+                ambiguousCents: number;
                 /** @description Booked calls that the provider does not bill; 0 or negative. */
                 unbilledCents: number;
                 /** @description The same tokens at another price. */
@@ -6436,6 +6452,11 @@ export interface components {
                 allowSensitivePaths: boolean;
                 /** @description Whether calls are allowed whose path does not say what they do. */
                 allowOpaque: boolean;
+                /**
+                 * Format: date-time
+                 * @description Start of the last call with the account, to the minute. Null: none.
+                 */
+                lastUsedAt: string | null;
                 /** Format: date-time */
                 createdAt: string;
                 agentName: string;
@@ -9071,6 +9092,8 @@ export interface operations {
             query?: {
                 limit?: number;
                 offset?: number;
+                sort?: "createdAt" | "name";
+                order?: "asc" | "desc";
             };
             header?: never;
             path?: never;
@@ -9230,6 +9253,8 @@ export interface operations {
                 /** @description open: acknowledged ones, too. */
                 state?: "open" | "resolved";
                 ruleId?: string;
+                sort?: "openedAt" | "ruleName" | "resolvedAt";
+                order?: "asc" | "desc";
             };
             header?: never;
             path?: never;
@@ -10296,7 +10321,7 @@ export interface operations {
                 /** @description The redacted key, exactly. */
                 key?: string;
                 model?: string;
-                state?: "match" | "pending" | "drift" | "unbilled" | "unattributed";
+                state?: "match" | "pending" | "drift" | "unbilled" | "ambiguous" | "unattributed";
             };
             header?: never;
             path: {
@@ -10486,6 +10511,8 @@ export interface operations {
                 status?: "active" | "needs_credentials";
                 /** @description Part of the name. Case-insensitive. */
                 search?: string;
+                sort?: "createdAt" | "name" | "providerSlug" | "accounts" | "rotatedAt";
+                order?: "asc" | "desc";
             };
             header?: never;
             path?: never;
@@ -11315,6 +11342,8 @@ export interface operations {
             query?: {
                 limit?: number;
                 offset?: number;
+                sort?: "createdAt" | "name" | "role" | "lastUsedAt" | "expiresAt";
+                order?: "asc" | "desc";
             };
             header?: never;
             path?: never;
@@ -11469,7 +11498,7 @@ export interface operations {
                 search?: string;
                 role?: "viewer" | "member" | "admin" | "owner";
                 status?: "active" | "invited";
-                sort?: "createdAt" | "name" | "email" | "role";
+                sort?: "createdAt" | "name" | "email" | "role" | "lastSeenAt";
                 order?: "asc" | "desc";
             };
             header?: never;
@@ -12331,6 +12360,8 @@ export interface operations {
                 status?: "active" | "needs_credentials";
                 /** @description Only accounts that use this shared credential. */
                 credentialId?: string;
+                sort?: "createdAt" | "agentName" | "providerSlug" | "lastUsedAt";
+                order?: "asc" | "desc";
             };
             header?: never;
             path?: never;
@@ -12756,6 +12787,8 @@ export interface operations {
                 state?: "running" | "ended" | "expired";
                 /** @description Part of the label, or an id. */
                 search?: string;
+                sort?: "createdAt" | "label" | "agentName" | "spentCents" | "calls" | "end";
+                order?: "asc" | "desc";
             };
             header?: never;
             path?: never;
@@ -13800,6 +13833,8 @@ export interface operations {
                 offset?: number;
                 agentId?: string;
                 projectId?: string;
+                sort?: "createdAt" | "name" | "agentName" | "lastUsedAt";
+                order?: "asc" | "desc";
             };
             header?: never;
             path?: never;

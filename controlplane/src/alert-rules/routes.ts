@@ -20,7 +20,7 @@ export function alertRuleRoutes(app: App, service: AlertRuleService): void {
     },
     async ({ actor, query }) => {
       const { limit, offset } = parsePage(query);
-      const { rows, total } = await service.list(actor, { limit, offset });
+      const { rows, total } = await service.list(actor, query, { limit, offset });
       return { rules: [...rows], total, limit, offset };
     },
   );

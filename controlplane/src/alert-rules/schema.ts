@@ -3,6 +3,7 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { EXAMPLE_IDS, EXAMPLE_TIMES } from '../http/examples.js';
 import { PageQuery, PageReply } from '../http/limit-offset-pagination.js';
 import { Body, Name, Timestamp, Uuid } from '../http/schema.js';
+import { SortQuery } from '../http/search-and-sort-query-schema.js';
 import { TimestampParam } from '../http/timestamp-params.js';
 import { METRICS, type Metric } from './alert-state.js';
 
@@ -87,7 +88,7 @@ export type AlertRulePatch = Static<typeof AlertRulePatch>;
 
 export const AlertRuleReply = Type.Object({ rule: AlertRule });
 export const AlertRuleList = Type.Object({ rules: Type.Array(AlertRule), ...PageReply });
-export const AlertRuleQuery = Type.Object({ ...PageQuery });
+export const AlertRuleQuery = Type.Object({ ...PageQuery, ...SortQuery(['createdAt', 'name']) });
 
 export const Alert = Type.Object({
   id: Uuid,
@@ -117,6 +118,7 @@ export const AlertQuery = Type.Object({
     }),
   ),
   ruleId: Type.Optional(Uuid),
+  ...SortQuery(['openedAt', 'ruleName', 'resolvedAt']),
 });
 export const SilenceInput = Body({
   until: TimestampParam('The end, at most 30 days from now.'),

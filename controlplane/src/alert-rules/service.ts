@@ -18,8 +18,8 @@ const ERROR_RATE_MAX = 100;
 export class AlertRuleService {
   constructor(readonly sql: Sql) {}
 
-  async list(actor: Actor, page: Page): Promise<ListResult<AlertRule>> {
-    const { rows, total } = await store.listRules(this.sql, actor.orgId, page);
+  async list(actor: Actor, sorting: store.RuleSorting, page: Page): Promise<ListResult<AlertRule>> {
+    const { rows, total } = await store.listRules(this.sql, actor.orgId, sorting, page);
     return { rows: rows.map(presentRule), total };
   }
 

@@ -1,5 +1,6 @@
 /** SQL of alert rules and their alerts. */
 import { deleteInBatches, ROWS_PER_BATCH } from '../db/delete-in-batches.js';
+import { orderBy, type Sorting } from '../db/order-by.js';
 import type { Sql, Tx } from '../db/postgres-client.js';
 import { Conflict } from '../domain/errors.js';
 import type { ListResult, Page } from '../http/limit-offset-pagination.js';
@@ -64,10 +65,18 @@ const alertColumns = (sql: Sql | Tx) => sql`
   a.acknowledged_at as "acknowledgedAt", (select u.name from users u where u.id = a.acknowledged_by) as "acknowledgedBy",
   r.silenced_until as "silencedUntil"`;
 
-export async function listRules(sql: Sql, orgId: string, page: Page): Promise<ListResult<RuleRow>> {
+const RULE_ORDER = { createdAt: { by: 'r.created_at' }, name: { by: 'lower(r.name)', text: true } } as const;
+export type RuleSorting = Sorting<keyof typeof RULE_ORDER>;
+
+export async function listRules(
+  sql: Sql,
+  orgId: string,
+  sorting: RuleSorting,
+  page: Page,
+): Promise<ListResult<RuleRow>> {
   const rows = await sql<RuleRow[]>`
     select ${ruleColumns(sql)} from alert_rules r where r.org_id = ${orgId}
-     order by r.created_at desc, r.id desc limit ${page.limit} offset ${page.offset}`;
+    ${orderBy(sql, RULE_ORDER, sorting)} limit ${page.limit} offset ${page.offset}`;
   const [count] = await sql<{ total: number }[]>`select count(*) as total from alert_rules where org_id = ${orgId}`;
   return { rows, total: count!.total };
 }
@@ -146,7 +155,13 @@ export async function silenceRule(tx: Tx, id: string, until: Date): Promise<void
 
 export const deleteRule = (tx: Tx, id: string) => tx`delete from alert_rules where id = ${id}`;
 
-export interface AlertFilter {
+const ALERT_ORDER = {
+  openedAt: { by: 'a.opened_at' },
+  ruleName: { by: 'lower(r.name)', text: true },
+  resolvedAt: { by: 'a.resolved_at', nullable: true },
+} as const;
+
+export interface AlertFilter extends Sorting<keyof typeof ALERT_ORDER> {
   readonly state?: 'open' | 'resolved';
   readonly ruleId?: string;
 }
@@ -154,7 +169,7 @@ export interface AlertFilter {
 export async function listAlerts(
   sql: Sql,
   orgId: string,
-  { state, ruleId }: AlertFilter,
+  { state, ruleId, ...sorting }: AlertFilter,
   page: Page,
 ): Promise<ListResult<AlertRow>> {
   const where = sql`a.org_id = ${orgId}
@@ -162,7 +177,7 @@ export async function listAlerts(
     ${state === undefined ? sql`` : state === 'open' ? sql`and a.resolved_at is null` : sql`and a.resolved_at is not null`}`;
   const rows = await sql<AlertRow[]>`
     select ${alertColumns(sql)} from alerts a join alert_rules r on r.id = a.rule_id where ${where}
-     order by a.opened_at desc, a.id desc limit ${page.limit} offset ${page.offset}`;
+    ${orderBy(sql, ALERT_ORDER, sorting)} limit ${page.limit} offset ${page.offset}`;
   const [count] = await sql<{ total: number }[]>`select count(*) as total from alerts a where ${where}`;
   return { rows, total: count!.total };
 }

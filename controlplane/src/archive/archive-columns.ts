@@ -130,6 +130,8 @@ export const FOCUS_COLUMNS: readonly ArchiveColumn[] = [
 ];
 
 const DECIMAL_PRECISION = 18;
+/** The largest number that a decimal of 64 bits holds in Parquet; decimal text. */
+export const CHARGE_MAX = '9'.repeat(DECIMAL_PRECISION);
 const NANO_SCALE = 9;
 
 const PARQUET_TYPES: Readonly<Record<ColumnType, Partial<SchemaElement>>> = {

@@ -5,7 +5,7 @@ import type { Sql } from '../db/postgres-client.js';
 import { withReservedConnection } from '../db/reserved-connection.js';
 import { partitionDayMs } from '../ledger/create-usage-day-partitions.js';
 import { NANOS_SUM_MAX } from '../ledger/usage-field-validation.js';
-import { FOCUS_COLUMNS, NAME_JOINS, RUN_JOIN, selectAsText, USAGE_COLUMNS } from './archive-columns.js';
+import { CHARGE_MAX, FOCUS_COLUMNS, NAME_JOINS, RUN_JOIN, selectAsText, USAGE_COLUMNS } from './archive-columns.js';
 import type { TextRow } from './part-writer.js';
 
 /** About 1.5 MB in this process. */
@@ -38,9 +38,9 @@ export async function* readUsage(sql: Sql, orgId: string, dayMs: number, toMs: n
 }
 
 /**
- * Reads the charges of one hour in order: one row per project, agent, key, provider, model, run and tags. Tags are the
- * caller's, so an hour can have as many charges as calls. The cursor's rows wait in Postgres and hold no lock on the
- * ledger while `take` stores a part.
+ * Reads the charges of one hour in order: one row per project, agent, key, provider, model, run and tags, or several
+ * where a sum exceeds {@link CHARGE_MAX}. Tags are the caller's, so an hour can have as many charges as calls. The
+ * cursor's rows wait in Postgres and hold no lock on the ledger while `take` stores a part.
  */
 export async function readCharges(
   sql: Sql,
@@ -51,17 +51,26 @@ export async function readCharges(
   await withReservedConnection(sql, async (connection) => {
     await connection`set statement_timeout = 0`;
     const key = connection`project_id, agent_id, key_id, provider_slug, model, run_id, tags`;
+    const share = (sum: string) =>
+      connection.unsafe(
+        `(case when parts = 1 then ${sum} else div(${sum} * part, parts) - div(${sum} * (part - 1), parts) end)::bigint`,
+      );
     await connection`
       declare charges no scroll cursor with hold for
-      with r as (
-        select org_id, ${hour}::timestamptz as hour, ${key}, count(*) as requests, sum(cost_nanos)::bigint as cost_nanos,
-               sum(tokens_in_uncached + tokens_cache_read + tokens_cache_write + tokens_out)::bigint as tokens
+      with sums as (
+        select org_id, ${key}, count(*)::numeric as requests, sum(cost_nanos) as nanos,
+               sum(tokens_in_uncached + tokens_cache_read + tokens_cache_write + tokens_out) as tokens
           from usage_records
          where org_id = ${orgId}::uuid and started_at >= ${hour} and started_at < ${new Date(hour.getTime() + HOUR_MS)}
-         group by org_id, ${key})
+         group by org_id, ${key}),
+      r as (
+        select org_id, ${hour}::timestamptz as hour, ${key}, part, ${share('requests')} as requests,
+               ${share('nanos')} as cost_nanos, ${share('tokens')} as tokens
+          from sums cross join lateral (select div(greatest(nanos, tokens, 1) - 1, ${CHARGE_MAX}::numeric) + 1 as parts) p
+         cross join lateral generate_series(1, parts) part)
       select ${connection.unsafe(FOCUS_SELECT)} from r left join organizations o on o.id = r.org_id
              ${connection.unsafe(NAME_JOINS)} ${connection.unsafe(RUN_JOIN)}
-       order by r.agent_id, r.key_id, r.provider_slug, r.model, r.project_id, r.run_id, r.tags`;
+       order by r.agent_id, r.key_id, r.provider_slug, r.model, r.project_id, r.run_id, r.tags, r.part`;
     for (;;) {
       const rows = await connection.unsafe<TextRow[]>(`fetch ${ROWS_PER_BATCH} from charges`);
       if (rows.length > 0) await take(rows);

@@ -28,6 +28,13 @@ const COMPARED_AGAIN_MS = 4 * DAY_MS;
 const USAGE_NANOS = 'costNanos';
 const FOCUS_NANOS = 'x_CostNanos';
 
+interface UnarchivedDay {
+  readonly dayMs: number;
+  readonly orgIds: readonly string[];
+  /** With these organizations the day is complete. */
+  readonly isLast: boolean;
+}
+
 /** What a verified day must have. */
 type VerifiedDay = Pick<store.ArchivedDay, 'rows' | 'costNanos' | 'files' | 'bytes' | 'manifestSha256'>;
 
@@ -35,6 +42,8 @@ export const dayText = (dayMs: number): string => new Date(dayMs).toISOString().
 
 export class Archiver {
   #stopped = false;
+  /** Organizations with a day that could not be written last time: they come after all others. */
+  readonly #failing = new Set<string>();
   /** Created by the first archived day. */
   #memory: PartMemory | null = null;
   /** Days that are closed and not archived; for the metric. */
@@ -62,11 +71,16 @@ export class Archiver {
         day + DAY_MS + CLOSED_AFTER_MS <= nowMs && (!complete.has(day) || day + COMPARED_AGAIN_MS > nowMs);
       const days = (await store.listPartitionDays(this.sql)).filter(isDue);
       this.behindDays = days.length;
-      for (const day of days) {
-        const outcome = await this.#archiveDay(day);
+      const postponed: UnarchivedDay[] = [];
+      for (const dayMs of days) {
+        const orgIds = await store.listUnarchived(this.sql, dayMs, dayMs + DAY_MS);
+        const first = orgIds.filter((orgId) => !this.#failing.has(orgId));
+        const rest = orgIds.filter((orgId) => this.#failing.has(orgId));
+        const outcome = await this.#archiveDay({ dayMs, orgIds: first, isLast: rest.length === 0 });
         if (outcome === 'stopped') return;
-        if (outcome === 'complete') this.behindDays--;
+        if (rest.length > 0) postponed.push({ dayMs, orgIds: rest, isLast: outcome === 'complete' });
       }
+      for (const day of postponed) if ((await this.#archiveDay(day)) === 'stopped') return;
     });
   }
 
@@ -100,15 +114,18 @@ export class Archiver {
 
   /**
    * A day of an organization that cannot be written is left for the next run and keeps no other one waiting. Storage that
-   * is away ends the run: every further day would wait for it.
+   * is away ends the run: every further day would wait for it. Where it rejects one organization only, the next run
+   * begins with the others.
    */
-  async #archiveDay(dayMs: number): Promise<'complete' | 'incomplete' | 'stopped'> {
+  async #archiveDay({ dayMs, orgIds, isLast }: UnarchivedDay): Promise<'complete' | 'incomplete' | 'stopped'> {
     let isComplete = true;
-    for (const orgId of await store.listUnarchived(this.sql, dayMs, dayMs + DAY_MS)) {
+    for (const orgId of orgIds) {
       if (this.#stopped) return 'stopped';
       try {
         await this.#archiveOrganization(orgId, dayMs);
+        this.#failing.delete(orgId);
       } catch (error) {
+        this.#failing.add(orgId);
         this.log.error(
           { orgId, day: dayText(dayMs), err: error },
           'archive: a day could not be written; tried again in an hour',
@@ -118,7 +135,10 @@ export class Archiver {
       }
     }
     if (!isComplete) return 'incomplete';
-    await store.markComplete(this.sql, dayMs);
+    if (isLast) {
+      await store.markComplete(this.sql, dayMs);
+      this.behindDays--;
+    }
     return 'complete';
   }
 

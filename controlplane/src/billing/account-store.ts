@@ -79,30 +79,35 @@ export async function deleteAccount(tx: Tx, orgId: string, id: string): Promise<
 /** A check in progress: until the lease ends, no other check of the account begins. */
 export interface LeasedAccount extends BillingAccountRow {
   readonly orgId: string;
+  /** Whose server answers: the provider's, or that of the organization for a custom provider. */
+  readonly lane: string;
   readonly lease: string;
   readonly sealed: EncryptedSecret;
 }
 
+const LANE = 'case when provider_slug = api then api else org_id::text end';
+
 /**
  * Leases one account for a check. With an id: that account of the organization; null where another check runs. Without:
- * the account of any organization whose check is longest overdue.
+ * the account of any organization in another lane whose check is longest overdue.
  */
 export async function leaseAccount(
   sql: Sql,
-  which: { readonly orgId: string; readonly id: string } | null,
+  which: { readonly orgId: string; readonly id: string } | { readonly exceptLanes: readonly string[] },
   lease: string,
   leaseMs: number,
 ): Promise<LeasedAccount | null> {
   const wanted =
-    which === null
+    'exceptLanes' in which
       ? sql`id = (select id from billing_accounts where next_check_at <= now()
                      and (leased_until is null or leased_until < now())
+                     and ${sql.unsafe(LANE)} <> all(${[...which.exceptLanes]}::text[])
                    order by next_check_at, id limit 1 for update skip locked)`
       : sql`org_id = ${which.orgId} and id = ${which.id}`;
   const [row] = await sql<(LeasedAccount & EncryptedSecret)[]>`
     update billing_accounts set lease = ${lease}, leased_until = now() + ${leaseMs} * interval '1 millisecond'
      where ${wanted} and (leased_until is null or leased_until < now())
-    returning ${columns(sql)}, org_id as "orgId", lease, key_id as "keyId", nonce, ciphertext`;
+    returning ${columns(sql)}, org_id as "orgId", ${sql.unsafe(LANE)} as lane, lease, key_id as "keyId", nonce, ciphertext`;
   if (row === undefined) return null;
   const { keyId, nonce, ciphertext } = row;
   return { ...row, sealed: { keyId, nonce, ciphertext } };

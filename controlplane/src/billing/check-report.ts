@@ -6,13 +6,7 @@
 import { DAY_MS, HOUR_MS } from '@acg/base/time-and-money-units';
 import { ReportProblem } from './apis/report-client.js';
 import type { ReconciledLine } from './reconcile.js';
-import {
-  type DayRange,
-  type ProviderReport,
-  type ReportedUsage,
-  TOKEN_CLASSES,
-  type TokenCounts,
-} from './report/provider-report.js';
+import { type DayRange, type ProviderReport, type ReportedUsage, sumTokens } from './report/provider-report.js';
 
 /** As the ledger stores models. The key of a line must fit into an index of Postgres. */
 const TEXT_CHARS_MAX = 200;
@@ -28,21 +22,34 @@ export function checkReport(report: ProviderReport, range: DayRange, bucketMs: n
   assertExactSum(usage, ({ requests }) => requests ?? 0);
   return {
     // Without a label, the id tells keys apart: the empty label means a key that the provider does not list.
-    keys: report.keys.map((key) => ({ ...key, label: storableText(key.label) || storableText(key.id) })),
-    usage: usage.map((row): ReportedUsage => ({ ...row, model: storableText(row.model) })),
+    keys: report.keys.map((key) => {
+      const id = storableText(key.id);
+      return { ...key, id, label: storableText(key.label) || id };
+    }),
+    usage: usage.map(
+      (row): ReportedUsage => ({ ...row, keyId: storableText(row.keyId), model: storableText(row.model) }),
+    ),
     costs: report.costs
       .filter(({ dayMs }) => isInRange(dayMs))
       .map((cost) => ({ ...cost, model: storableText(cost.model) })),
   };
 }
 
+const SUMMED_FIELDS = [
+  'ourTokens',
+  'ourNanos',
+  'theirNanos',
+  'failureNanos',
+  'unattributedNanos',
+  'ambiguousNanos',
+  'unbilledNanos',
+  'priceNanos',
+] as const;
+
 /** Throws {@link ReportProblem} where the API could not show the sums of the lines exactly. */
 export function assertExactLines(lines: readonly ReconciledLine[]): void {
-  for (const field of ['theirNanos', 'failureNanos', 'unattributedNanos', 'unbilledNanos', 'priceNanos'] as const)
-    assertExactSum(lines, (line) => line[field]);
+  for (const field of SUMMED_FIELDS) assertExactSum(lines, (line) => line[field]);
 }
-
-const sumTokens = (tokens: TokenCounts): number => TOKEN_CLASSES.reduce((sum, name) => sum + tokens[name], 0);
 
 function assertBucketStart(startMs: number, widthMs: number): void {
   if (Number.isSafeInteger(startMs) && startMs % widthMs === 0) return;
@@ -56,7 +63,9 @@ function assertExactSum<Row>(rows: readonly Row[], figureOf: (row: Row) => numbe
   let sum = 0;
   for (const row of rows) sum += Math.abs(figureOf(row));
   if (!Number.isSafeInteger(Math.ceil(sum)))
-    throw new ReportProblem('The report has figures that are too large to compare. Nothing was compared.');
+    throw new ReportProblem(
+      'The report or the ledger has figures that are too large to compare. Nothing was compared.',
+    );
 }
 
 /** NUL and halves of surrogate pairs have no place in a text of Postgres. */

@@ -4,9 +4,12 @@
  * check changes no line and states its problem.
  */
 import { randomUUID } from 'node:crypto';
+import { DynamicShare } from '@acg/base/fairness/dynamic-share';
+import { FairSemaphore } from '@acg/base/fairness/fair-semaphore';
 import type { Logger } from '@acg/base/log';
 import { DAY_MS, HOUR_MS, NANOS_PER_CENT } from '@acg/base/time-and-money-units';
 import type { Sql, Tx } from '../db/postgres-client.js';
+import { createQueueFullError } from '../domain/errors.js';
 import { appendEvent } from '../events/append-events.js';
 import type { OperatorPrices } from '../prices/operator-prices.js';
 import { decryptCredentials } from '../provider-accounts/credential-encryption.js';
@@ -16,6 +19,7 @@ import { ReportProblem } from './apis/report-client.js';
 import { assertExactLines } from './check-report.js';
 import * as lines from './line-store.js';
 import { listPricesOf } from './list-prices.js';
+import { matchHeldKeys } from './match-held-keys.js';
 import { presentDrifts, toDriftRows } from './price-drift-views.js';
 import { REPORT_APIS, type ReportReader } from './read-report.js';
 import { reconcile } from './reconcile.js';
@@ -32,7 +36,10 @@ const NIGHTLY_HOUR = 3;
 const SPREAD_MINUTES = 120;
 /** The previous month is checked again until its last costs are final. */
 const PREVIOUS_MONTH_DAYS = 5;
-const CHECKS_PER_TURN = 20;
+/** Checks at once, nightly ones and those on request each; a report may have 256 MiB. */
+const NIGHTLY_MAX = 4;
+const REQUESTED_MAX = 4;
+const REQUESTED_WAITING_MAX = 100;
 
 interface CheckOutcome {
   /** Null: the check succeeded. */
@@ -47,10 +54,22 @@ interface Dependencies {
   readonly reader: ReportReader;
   /** Days for which the ledger keeps records. */
   readonly retentionDays: number;
+  /** Runs a nightly check in the background. */
+  readonly run: (check: () => Promise<void>) => void;
 }
 
 export class CheckRunner {
   readonly #stop = new AbortController();
+  /** A lane is a provider, or the organization whose own server answers: no lane gets all slots. */
+  readonly #nightly = new DynamicShare({ capacity: NIGHTLY_MAX, fraction: 1 / 2 });
+  /** One lease at a time, so that the next one knows which lanes are full. */
+  readonly #nightlyLease = new FairSemaphore({ runningMax: 1 });
+  readonly #requested = new FairSemaphore({
+    runningMax: REQUESTED_MAX,
+    waitingMax: REQUESTED_WAITING_MAX,
+    createError: () => createQueueFullError('checks of bills'),
+    fraction: 1 / 2,
+  });
 
   constructor(readonly on: Dependencies) {}
 
@@ -59,22 +78,44 @@ export class CheckRunner {
     this.#stop.abort();
   }
 
-  /** Runs the nightly checks that are due, one after another. */
-  async runDue(nowMs: number): Promise<void> {
-    for (let done = 0; done < CHECKS_PER_TURN && !this.#stop.signal.aborted; done++) {
-      const account = await leaseAccount(this.on.sql, null, randomUUID(), LEASE_MS);
+  /** Starts the nightly checks that are due and have a slot. The end of each starts the next one. */
+  async startDue(now: () => number): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      const account = await this.#nightlyLease.run('', () => this.#leaseDue());
       if (account === null) return;
-      const month = monthOf(nowMs);
-      const months = new Date(nowMs).getUTCDate() <= PREVIOUS_MONTH_DAYS ? [previousMonth(month), month] : [month];
-      const kept = months.filter((name) => this.#checkedRange(account, name, nowMs) !== null);
-      await this.#check(account, kept, nowMs);
+      this.on.run(async () => {
+        try {
+          await this.#checkNightly(account, now());
+        } finally {
+          this.#nightly.release(account.lane);
+        }
+        await this.startDue(now);
+      });
     }
   }
 
-  /** Checks one month now. Null: another check of the account is running. */
-  async runNow(orgId: string, id: string, month: string, nowMs: number): Promise<CheckOutcome | null> {
-    const account = await leaseAccount(this.on.sql, { orgId, id }, randomUUID(), LEASE_MS);
-    return account === null ? null : this.#check(account, [month], nowMs);
+  /** Takes a slot, too. Null: no slot is free, or no account that may have it is due. */
+  async #leaseDue(): Promise<LeasedAccount | null> {
+    if (this.#nightly.free <= 0) return null;
+    const fullLanes = [...this.#nightly.lanes.keys()].filter((lane) => this.#nightly.available(lane) <= 0);
+    const account = await leaseAccount(this.on.sql, { exceptLanes: fullLanes }, randomUUID(), LEASE_MS);
+    if (account !== null) this.#nightly.take(account.lane);
+    return account;
+  }
+
+  async #checkNightly(account: LeasedAccount, nowMs: number): Promise<void> {
+    const month = monthOf(nowMs);
+    const months = new Date(nowMs).getUTCDate() <= PREVIOUS_MONTH_DAYS ? [previousMonth(month), month] : [month];
+    const kept = months.filter((name) => this.#checkedRange(account, name, nowMs) !== null);
+    await this.#check(account, kept, nowMs);
+  }
+
+  /** Checks one month now. Null: another check of the account is running. Throws where too many checks wait. */
+  runNow(orgId: string, id: string, month: string, nowMs: number): Promise<CheckOutcome | null> {
+    return this.#requested.run(orgId, async () => {
+      const account = await leaseAccount(this.on.sql, { orgId, id }, randomUUID(), LEASE_MS);
+      return account === null ? null : this.#check(account, [month], nowMs);
+    });
   }
 
   async #check(account: LeasedAccount, months: readonly string[], nowMs: number): Promise<CheckOutcome> {
@@ -98,13 +139,14 @@ export class CheckRunner {
     const { id, orgId, api, providerSlug, sealed } = account;
     const adminKey = vault.decrypt({ purpose: 'billing', orgId, id }, sealed);
     const report = await reader.read({ orgId, api, providerSlug, adminKey }, range, nowMs, signal);
-    await this.#recordHeldKeys(account, report);
+    const { keys, ambiguousLabels } = await this.#recordHeldKeys(account, report);
     const { bucketMs } = REPORT_APIS[api];
     const booked = await lines.sumLedger(sql, { orgId, billingAccountId: id, providerSlug, bucketMs, ...range });
     const custom = await reader.customProviders.own(orgId);
     const result = reconcile({
       booked,
-      report,
+      report: { ...report, keys },
+      ambiguousLabels,
       heldLabels: new Set(await lines.listHeldLabels(sql, id)),
       listPrices: listPricesOf(prices, custom, providerSlug),
       settledBeforeMs: nowMs - SETTLED_AFTER_MS,
@@ -138,15 +180,15 @@ export class CheckRunner {
     return `The ledger holds no records of ${month}: it keeps them for ${this.on.retentionDays} days. Check a later month.`;
   }
 
-  async #recordHeldKeys({ id, orgId, providerSlug }: LeasedAccount, { keys }: ProviderReport): Promise<void> {
+  async #recordHeldKeys({ id, orgId, providerSlug }: LeasedAccount, { keys }: ProviderReport) {
     const { sql, vault, log } = this.on;
-    const held = (await lines.listHolders(sql, orgId, providerSlug)).map((holder): lines.HeldKey => {
-      const credentials = decryptCredentials(vault, log, orgId, holder);
-      const secrets = credentials === null ? [] : Object.values(credentials);
-      const key = keys.find(({ matches }) => secrets.some((secret) => matches(secret)));
-      return { accountId: holder.id, keyLabel: key?.label ?? null, rotatedAt: holder.rotatedAt };
+    const holders = (await lines.listHolders(sql, orgId, providerSlug)).map((holder) => {
+      const secrets = Object.values(decryptCredentials(vault, log, orgId, holder) ?? {});
+      return { accountId: holder.id, secrets, rotatedAt: holder.rotatedAt };
     });
-    await lines.recordHeldKeys(sql, id, held);
+    const matched = matchHeldKeys(keys, holders);
+    await lines.recordHeldKeys(sql, id, matched.held);
+    return matched;
   }
 
   async #appendEvents(tx: Tx, account: LeasedAccount, month: string, range: DayRange): Promise<void> {

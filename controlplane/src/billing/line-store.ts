@@ -3,6 +3,7 @@ import { DAY_MS, HOUR_MS } from '@acg/base/time-and-money-units';
 import type { Sql, Tx } from '../db/postgres-client.js';
 import type { ListResult, Page } from '../http/limit-offset-pagination.js';
 import { LATEST_TIMESTAMP_MS } from '../http/timestamp-params.js';
+import type { HeldKey } from './match-held-keys.js';
 import { type BookedLine, LINE_STATES, type LineState, type ReconciledLine } from './reconcile.js';
 import type { DayRange } from './report/provider-report.js';
 
@@ -26,13 +27,6 @@ export const listHolders = (sql: Sql, orgId: string, providerSlug: string) =>
            coalesce(c.rotated_at, p.rotated_at) as "rotatedAt"
       from provider_accounts p left join credentials c on c.id = p.credential_id
      where p.org_id = ${orgId} and p.provider_slug = ${providerSlug}`;
-
-/** The provider's key of an account, by its redacted form; null: the provider does not list it. */
-export interface HeldKey {
-  readonly accountId: string;
-  readonly keyLabel: string | null;
-  readonly rotatedAt: Date | null;
-}
 
 /** Records which keys the accounts hold now. Keys that they held before keep their time. */
 export async function recordHeldKeys(sql: Sql, billingAccountId: string, keys: readonly HeldKey[]): Promise<void> {
@@ -77,7 +71,10 @@ interface LedgerRow extends Omit<BookedLine, 'tokens' | 'startMs'> {
   readonly output: number;
 }
 
-/** Sums the ledger up per bucket, key and model. A call counts to the key that its account held when it began. */
+/**
+ * Sums the ledger up per bucket, key and model. A call counts to the key that its account held when it began. Sums are
+ * exact up to 2^53. Larger ones, of usage that a tenant's own provider invented, may exceed a bigint.
+ */
 export async function sumLedger(sql: Sql, query: LedgerQuery): Promise<readonly BookedLine[]> {
   const { orgId, billingAccountId, providerSlug, bucketMs, fromMs, toMs } = query;
   const unit = bucketMs === HOUR_MS ? 'hour' : 'day';
@@ -88,9 +85,9 @@ export async function sumLedger(sql: Sql, query: LedgerQuery): Promise<readonly 
            count(*) filter (where ${isPaid}) as requests,
            count(*) filter (where not ${isPaid} and r.method = 'POST'
              and (r.upstream_status < 300 or r.upstream_status >= 500)) as failed,
-           sum(r.tokens_in_uncached)::bigint as input, sum(r.tokens_cache_read)::bigint as "cacheRead",
-           sum(r.tokens_cache_write)::bigint as "cacheWrite", sum(r.tokens_out)::bigint as output,
-           sum(r.cost_nanos)::bigint as nanos
+           sum(r.tokens_in_uncached)::float8 as input, sum(r.tokens_cache_read)::float8 as "cacheRead",
+           sum(r.tokens_cache_write)::float8 as "cacheWrite", sum(r.tokens_out)::float8 as output,
+           sum(r.cost_nanos)::float8 as nanos
       from usage_records r
       left join billing_keys k on k.billing_account_id = ${billingAccountId} and k.account_id = r.account_id
            and r.started_at >= k.valid_from and (k.valid_to is null or r.started_at < k.valid_to)
@@ -122,15 +119,15 @@ export async function replaceLines(
     const part = JSON.stringify(lines.slice(at, at + LINES_PER_INSERT));
     await tx`
       insert into billing_lines (billing_account_id, hour, key_label, model, is_held, our_requests, our_tokens,
-        our_nanos, their_requests, their_tokens, their_nanos, failure_nanos, unattributed_nanos, unbilled_nanos,
-        price_nanos, state)
+        our_nanos, their_requests, their_tokens, their_nanos, failure_nanos, unattributed_nanos, ambiguous_nanos,
+        unbilled_nanos, price_nanos, state)
       select ${billingAccountId}, to_timestamp(l."startMs"::float8 / 1000), l."keyLabel", l.model, l."isHeld",
              l."ourRequests", l."ourTokens", l."ourNanos", l."theirRequests", l."theirTokens", l."theirNanos",
-             l."failureNanos", l."unattributedNanos", l."unbilledNanos", l."priceNanos", l.state
+             l."failureNanos", l."unattributedNanos", l."ambiguousNanos", l."unbilledNanos", l."priceNanos", l.state
         from jsonb_to_recordset(${part}::text::jsonb) as l("startMs" bigint, "keyLabel" text, model text,
              "isHeld" boolean, "ourRequests" bigint, "ourTokens" bigint, "ourNanos" bigint, "theirRequests" bigint,
              "theirTokens" bigint, "theirNanos" bigint, "failureNanos" bigint, "unattributedNanos" bigint,
-             "unbilledNanos" bigint, "priceNanos" bigint, state text)`;
+             "ambiguousNanos" bigint, "unbilledNanos" bigint, "priceNanos" bigint, state text)`;
   }
 }
 
@@ -192,20 +189,7 @@ export async function markAlert(tx: Tx, billingAccountId: string, event: string,
   return rows.length > 0;
 }
 
-export interface LineSums {
-  readonly isHeld: boolean;
-  readonly state: LineState;
-  readonly ourRequests: number;
-  readonly theirRequests: number | null;
-  readonly ourTokens: number;
-  readonly theirTokens: number;
-  readonly ourNanos: number;
-  readonly theirNanos: number;
-  readonly failureNanos: number;
-  readonly unattributedNanos: number;
-  readonly unbilledNanos: number;
-  readonly priceNanos: number;
-}
+export type LineSums = Omit<ReconciledLine, 'startMs' | 'keyLabel' | 'model'>;
 
 const mostUrgent = (sql: Sql) =>
   sql`(${[...LINE_STATES]}::text[])[max(array_position(${[...LINE_STATES]}::text[], l.state))]`;
@@ -214,7 +198,8 @@ const sums = (sql: Sql) => sql`
   sum(l.their_requests)::bigint as "theirRequests", sum(l.our_tokens)::bigint as "ourTokens",
   sum(l.their_tokens)::bigint as "theirTokens", sum(l.our_nanos)::bigint as "ourNanos",
   sum(l.their_nanos)::bigint as "theirNanos", sum(l.failure_nanos)::bigint as "failureNanos",
-  sum(l.unattributed_nanos)::bigint as "unattributedNanos", sum(l.unbilled_nanos)::bigint as "unbilledNanos",
+  sum(l.unattributed_nanos)::bigint as "unattributedNanos",
+  sum(l.ambiguous_nanos)::bigint as "ambiguousNanos", sum(l.unbilled_nanos)::bigint as "unbilledNanos",
   sum(l.price_nanos)::bigint as "priceNanos"`;
 
 /** UTC midnights of the first day of the month and of the next month. */

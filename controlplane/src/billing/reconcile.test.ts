@@ -53,6 +53,7 @@ const run = (lines: readonly BookedLine[], report: ProviderReport, changes: Part
     booked: lines,
     report,
     heldLabels: new Set([LABEL]),
+    ambiguousLabels: new Set(),
     listPrices: () => LIST,
     settledBeforeMs: DAY + 3 * DAY_MS,
     ...changes,
@@ -75,6 +76,17 @@ test('billed failures are drift, calls of another client are unattributed', () =
   ]);
   expect(run([booked(10, 2)], reportOf(15)).lines).toMatchObject([
     { state: 'unattributed', failureNanos: 2 * CALL_NANOS, unattributedNanos: 3 * CALL_NANOS },
+  ]);
+});
+
+test('what exceeds the booked calls of a label that several keys have is ambiguous, failures included', () => {
+  const ambiguousLabels = new Set([LABEL]);
+  expect(run([booked(10, 2)], reportOf(15), { ambiguousLabels }).lines).toMatchObject([
+    { state: 'ambiguous', ambiguousNanos: 5 * CALL_NANOS, failureNanos: 0, unattributedNanos: 0, priceNanos: 0 },
+  ]);
+  expect(run([booked(10)], reportOf(10), { ambiguousLabels }).lines).toMatchObject([{ state: 'match' }]);
+  expect(run([booked(10)], reportOf(8), { ambiguousLabels }).lines).toMatchObject([
+    { state: 'unbilled', ambiguousNanos: 0, unbilledNanos: -2 * CALL_NANOS },
   ]);
 });
 

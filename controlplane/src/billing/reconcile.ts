@@ -2,14 +2,17 @@
  * Compares booked usage with a provider's report, per hour (or day), key and model. Pure.
  *
  * Providers report tokens per hour but costs per day, so a day's cost is spread over its hours by tokens. Each
- * difference gets one cause: calls that the gateway did not make, billed calls that failed at the gateway, usage that
- * was not billed, and another price. Tokens of a day without final costs are valued at the list price.
+ * difference gets one cause: calls that the gateway did not make, calls of keys that look alike, billed calls that failed
+ * at the gateway, usage that was not billed, and another price. Tokens of a day without final costs are valued at the list price.
  */
 import { DAY_MS } from '@acg/base/time-and-money-units';
 import {
+  addTokens,
   canonicalModel,
+  mapClasses,
   type ProviderReport,
   type ReportedUsage,
+  sumTokens,
   TOKEN_CLASSES,
   type TokenClass,
   type TokenCounts,
@@ -30,11 +33,11 @@ export interface BookedLine {
   readonly nanos: number;
 }
 
-export const LINE_STATES = ['match', 'pending', 'drift', 'unbilled', 'unattributed'] as const;
+export const LINE_STATES = ['match', 'pending', 'drift', 'unbilled', 'ambiguous', 'unattributed'] as const;
 /** From the least to the most urgent. */
 export type LineState = (typeof LINE_STATES)[number];
 
-/** Amounts in nano-dollars. `theirNanos - ourNanos` is the sum of the four causes. */
+/** Amounts in nano-dollars. `theirNanos - ourNanos` is the sum of the five causes. */
 export interface ReconciledLine {
   readonly startMs: number;
   readonly keyLabel: string;
@@ -48,6 +51,8 @@ export interface ReconciledLine {
   readonly theirNanos: number;
   readonly failureNanos: number;
   readonly unattributedNanos: number;
+  /** As `unattributedNanos`, of a key whose label another key has, too: one of both. */
+  readonly ambiguousNanos: number;
   /** Negative or 0. */
   readonly unbilledNanos: number;
   readonly priceNanos: number;
@@ -72,6 +77,8 @@ export interface ReconcileInput {
   readonly report: ProviderReport;
   /** Labels of keys that accounts of the organization hold or held. */
   readonly heldLabels: ReadonlySet<string>;
+  /** Held labels that other keys of the provider have, too. */
+  readonly ambiguousLabels: ReadonlySet<string>;
   readonly listPrices: ListPrices;
   /** Days that end at or before this time have final costs, and hours final usage. Unix ms. */
   readonly settledBeforeMs: number;
@@ -86,7 +93,7 @@ const DRIFT_RATIO_MIN = 0.001;
 const UNIT_PRICE_TOLERANCE = 0.005;
 /** Such as usage of the provider's own console. */
 const NO_KEY = '(no key)';
-const NO_TOKENS: TokenCounts = { input: 0, cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0, output: 0 };
+const NO_TOKENS = mapClasses(() => 0);
 
 interface Cell {
   readonly startMs: number;
@@ -130,10 +137,6 @@ function groupBy<Item>(items: Iterable<Item>, keyOf: (item: Item) => string): Re
   }
   return groups;
 }
-
-const addTokens = (a: TokenCounts, b: TokenCounts): TokenCounts =>
-  Object.fromEntries(TOKEN_CLASSES.map((name) => [name, a[name] + b[name]])) as unknown as TokenCounts;
-const sumOf = (tokens: TokenCounts): number => TOKEN_CLASSES.reduce((sum, name) => sum + tokens[name], 0);
 
 function collectCells({ booked, report, heldLabels }: ReconcileInput) {
   const cells = new Map<string, Cell>();
@@ -193,7 +196,7 @@ function compareDayOfModel(
   cells: readonly Cell[],
   failedWithoutModel: Map<string, number>,
   costsOf: ReadonlyMap<string, ProviderReport['costs']>,
-  { listPrices, settledBeforeMs }: ReconcileInput,
+  { ambiguousLabels, listPrices, settledBeforeMs }: ReconcileInput,
 ): { lines: readonly ReconciledLine[]; drifts: readonly PriceDrift[] } {
   const { model } = cells[0]!;
   const dayMs = dayOf(cells[0]!.startMs);
@@ -216,7 +219,8 @@ function compareDayOfModel(
   const isDrift = Math.abs(residual) > Math.max(DRIFT_NANOS_MIN, DRIFT_RATIO_MIN * total);
   const lines = values.map(({ cell, volume, theirs }) => {
     const theirNanos = Math.round(isDrift ? theirs : cell.ourNanos + volume);
-    return toLine(cell, theirNanos, Math.round(volume), unit, failedWithoutModel, settledBeforeMs);
+    const isAmbiguous = ambiguousLabels.has(cell.keyLabel);
+    return toLine(cell, theirNanos, Math.round(volume), unit, failedWithoutModel, isAmbiguous, settledBeforeMs);
   });
   const drifts = isDrift && list !== null && isSettled ? listDrifts(dayMs, model, tokens, unit, list) : [];
   return { lines, drifts };
@@ -234,7 +238,7 @@ function unitPrices(
     const cost = cells.reduce((sum, { directNanos }) => sum + (directNanos ?? 0), 0);
     const listed = costOf(tokens, fallback);
     if (listed > 0) return mapClasses((name) => (fallback[name] * cost) / listed);
-    const count = sumOf(tokens); // no price is known: each token costs the same
+    const count = sumTokens(tokens); // no price is known: each token costs the same
     return mapClasses(() => (count === 0 ? 0 : cost / count));
   }
   return mapClasses((name) => {
@@ -244,13 +248,10 @@ function unitPrices(
   });
 }
 
-const mapClasses = (price: (name: TokenClass) => number): TokenCounts =>
-  Object.fromEntries(TOKEN_CLASSES.map((name) => [name, price(name)])) as unknown as TokenCounts;
-
 /** For a model without a list price: what a token cost on average in the ledger. */
 function averagePrices(cells: readonly Cell[]): TokenCounts {
   const nanos = cells.reduce((sum, { ourNanos }) => sum + ourNanos, 0);
-  const count = cells.reduce((sum, { ourTokens }) => sum + sumOf(ourTokens), 0);
+  const count = cells.reduce((sum, { ourTokens }) => sum + sumTokens(ourTokens), 0);
   return mapClasses(() => (count === 0 ? 0 : nanos / count));
 }
 
@@ -280,40 +281,37 @@ function toLine(
   volume: number,
   unit: TokenCounts,
   failedWithoutModel: Map<string, number>,
+  isAmbiguous: boolean,
   settledBeforeMs: number,
 ): ReconciledLine {
   const { startMs, keyLabel, isHeld, model, ourRequests, ourNanos, theirRequests } = cell;
   const tolerance = LINE_TOLERANCE_NANOS + ourRequests;
   const excess = volume > tolerance ? volume : 0;
   const unbilledNanos = volume < -tolerance ? volume : 0;
+  const ambiguousNanos = isAmbiguous ? excess : 0;
   const failureNanos =
-    excess === 0 ? 0 : Math.min(excess, failureShare(cell, excess, unit, failedWithoutModel, tolerance));
-  const unattributedNanos = excess - failureNanos;
+    excess === 0 || isAmbiguous ? 0 : Math.min(excess, failureShare(cell, excess, unit, failedWithoutModel, tolerance));
+  const unattributedNanos = excess - failureNanos - ambiguousNanos;
   const priceNanos = theirNanos - ourNanos - excess - unbilledNanos;
-  const isPending = startMs >= settledBeforeMs;
-  const state: LineState =
-    unattributedNanos > 0
-      ? 'unattributed'
-      : unbilledNanos < 0
-        ? isPending
-          ? 'pending'
-          : 'unbilled'
-        : failureNanos > 0 || Math.abs(priceNanos) > tolerance
-          ? 'drift'
-          : 'match';
+  // The most urgent cause is the last one.
+  let state: LineState = failureNanos > 0 || Math.abs(priceNanos) > tolerance ? 'drift' : 'match';
+  if (unbilledNanos < 0) state = startMs >= settledBeforeMs ? 'pending' : 'unbilled';
+  if (ambiguousNanos > 0) state = 'ambiguous';
+  if (unattributedNanos > 0) state = 'unattributed';
   return {
     startMs,
     keyLabel,
     isHeld,
     model,
     ourRequests,
-    ourTokens: sumOf(cell.ourTokens),
+    ourTokens: sumTokens(cell.ourTokens),
     ourNanos,
     theirRequests,
-    theirTokens: sumOf(cell.theirTokens),
+    theirTokens: sumTokens(cell.theirTokens),
     theirNanos,
     failureNanos,
     unattributedNanos,
+    ambiguousNanos,
     unbilledNanos,
     priceNanos,
     state,
@@ -391,6 +389,7 @@ function feeLines({ report, settledBeforeMs }: ReconcileInput, cells: readonly C
       theirNanos: nanos,
       failureNanos: 0,
       unattributedNanos: 0,
+      ambiguousNanos: 0,
       unbilledNanos: 0,
       priceNanos: nanos,
       state: 'drift',

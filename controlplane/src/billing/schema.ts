@@ -11,10 +11,10 @@ const Month = Type.String({ pattern: '^[1-9]\\d{3}-(?:0[1-9]|1[0-2])$', descript
 const Cents = (description: string) => Type.Number({ description });
 const orNull = <T extends TSchema>(type: T, description: string) => Type.Union([type, Type.Null()], { description });
 
-const STATES = ['match', 'pending', 'drift', 'unbilled', 'unattributed'] as const;
+const STATES = ['match', 'pending', 'drift', 'unbilled', 'ambiguous', 'unattributed'] as const;
 const State = Type.Enum([...STATES], {
   description:
-    '`match`: both agree. `pending`: the provider may still report it. `drift`: another price, or billed failures. `unbilled`: booked, not billed. `unattributed`: calls that the gateway did not make.',
+    '`match`: both agree. `pending`: the provider may still report it. `drift`: another price, or billed failures. `unbilled`: booked, not billed. `ambiguous`: billed calls of several keys that the provider shows alike, one of them held here; replace one of them. `unattributed`: calls that the gateway did not make.',
 });
 const AccountState = Type.Enum([...STATES, 'unchecked', 'adjusted'], {
   description:
@@ -24,9 +24,10 @@ const AccountState = Type.Enum([...STATES, 'unchecked', 'adjusted'], {
 const Causes = {
   ourCents: Cents('Booked by the gateway.'),
   theirCents: Cents('Reported by the provider.'),
-  differenceCents: Cents('`theirCents` minus `ourCents`: the sum of the four causes.'),
+  differenceCents: Cents('`theirCents` minus `ourCents`: the sum of the five causes.'),
   failureCents: Cents('Billed calls that failed at the gateway.'),
   unattributedCents: Cents('Calls that the gateway did not make.'),
+  ambiguousCents: Cents('Calls that the gateway did not make, of one of several keys that the provider shows alike.'),
   unbilledCents: Cents('Booked calls that the provider does not bill; 0 or negative.'),
   priceCents: Cents('The same tokens at another price.'),
 };
@@ -179,6 +180,7 @@ export const EXAMPLES = {
   differenceCents: 25,
   failureCents: 25,
   unattributedCents: 0,
+  ambiguousCents: 0,
   unbilledCents: 0,
   priceCents: 0,
   pendingCents: 0,

@@ -174,7 +174,8 @@ const presentAdjustment = ({ amountNanos, createdAt, ...row }: store.AdjustmentR
 });
 
 function presentSums(sums: lineStore.LineSums) {
-  const { ourNanos, theirNanos, failureNanos, unattributedNanos, unbilledNanos, priceNanos, ...row } = sums;
+  const { ourNanos, theirNanos, failureNanos, unattributedNanos, ambiguousNanos, unbilledNanos, priceNanos, ...row } =
+    sums;
   return {
     ...row,
     ourCents: cents(ourNanos),
@@ -182,6 +183,7 @@ function presentSums(sums: lineStore.LineSums) {
     differenceCents: cents(theirNanos - ourNanos),
     failureCents: cents(failureNanos),
     unattributedCents: cents(unattributedNanos),
+    ambiguousCents: cents(ambiguousNanos),
     unbilledCents: cents(unbilledNanos),
     priceCents: cents(priceNanos),
   };
@@ -209,6 +211,7 @@ function presentReport(
     differenceCents: row.differenceCents,
     failureCents: row.failureCents,
     unattributedCents: row.unattributedCents,
+    ambiguousCents: row.ambiguousCents,
     unbilledCents: row.unbilledCents,
     priceCents: row.priceCents,
     pendingCents: cents(held?.pendingNanos ?? 0),
@@ -229,6 +232,7 @@ const NO_SUMS: lineStore.LineSums = {
   theirNanos: 0,
   failureNanos: 0,
   unattributedNanos: 0,
+  ambiguousNanos: 0,
   unbilledNanos: 0,
   priceNanos: 0,
 };

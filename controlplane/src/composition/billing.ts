@@ -47,13 +47,14 @@ export function buildBilling(app: App, dependencies: BillingDependencies): Billi
   });
   const reader = new ReportReader(catalogue, customProviders, dialer);
   const retentionDays = config.usageLogRetentionDays;
-  const checks = new CheckRunner({ sql, vault, log, prices, reader, retentionDays });
-  billingRoutes(app, new BillingService(sql, vault, customProviders, checks));
   const background = new BackgroundTasks(log);
+  const run = (check: () => Promise<void>): void => void background.run('billing check', check);
+  const checks = new CheckRunner({ sql, vault, log, prices, reader, retentionDays, run });
+  billingRoutes(app, new BillingService(sql, vault, customProviders, checks));
   return {
     checks,
     start() {
-      background.runEvery('billing checks', DUE_CHECKS_INTERVAL_MS, () => checks.runDue(Date.now()));
+      background.runEvery('billing checks', DUE_CHECKS_INTERVAL_MS, () => checks.startDue(Date.now));
     },
     stop() {
       checks.stop();

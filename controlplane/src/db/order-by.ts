@@ -2,8 +2,8 @@
 import type { Sql, Tx } from './postgres-client.js';
 
 export interface Sorting<T extends string> {
-  readonly sort?: T;
-  readonly order?: 'asc' | 'desc';
+  readonly sort?: T | undefined;
+  readonly order?: 'asc' | 'desc' | undefined;
 }
 
 /** A column by which a list can be sorted. */
@@ -14,6 +14,9 @@ interface SortColumn {
   /** Text is sorted ascending by default, all other columns descending. */
   readonly text?: true;
 }
+
+/** SQL of the rank of the column `role`, the least first. */
+export const ROLE_RANK = "array_position(array['viewer', 'member', 'admin', 'owner'], role)";
 
 /** Sorts by the first column if the request names none; `id` breaks ties. */
 export function orderBy<T extends string>(

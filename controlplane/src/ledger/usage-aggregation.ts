@@ -49,6 +49,8 @@ interface AggregatedUsage {
   readonly monthSums: readonly MonthSpendSum[];
   /** Key id → start of its last call, Unix ms. */
   readonly lastUsedMsByKey: ReadonlyMap<string, number>;
+  /** The same by account id. */
+  readonly lastUsedMsByAccount: ReadonlyMap<string, number>;
 }
 
 const startOfUtcHour = (ms: number): number => ms - (ms % HOUR_MS);
@@ -90,7 +92,8 @@ export function aggregateUsage(
 ): AggregatedUsage {
   const hourly = new Map<string, HourlyRollup>();
   const months = new Map<string, MonthSpendSum>();
-  const lastUsed = new Map<string, number>();
+  const lastUsedMsByKey = new Map<string, number>();
+  const lastUsedMsByAccount = new Map<string, number>();
   // Entries with the same dimensions and hour add to the same sums, so their keys are built once.
   const sumsByDimensions = new Map<UsageDimensions, CachedSums>();
   for (const entry of entries) {
@@ -115,12 +118,22 @@ export function aggregateUsage(
       sums.month.costNanos += entry.costNanos;
     }
     if (entry.startedAtMs > sums.lastUsedMs) {
-      sums.lastUsedMs = Math.max(lastUsed.get(dimensions.keyId) ?? 0, entry.startedAtMs);
-      lastUsed.set(dimensions.keyId, sums.lastUsedMs);
+      sums.lastUsedMs = entry.startedAtMs;
+      raise(lastUsedMsByKey, dimensions.keyId, entry.startedAtMs);
+      raise(lastUsedMsByAccount, dimensions.accountId, entry.startedAtMs);
     }
   }
   for (const line of deferredUsage) addDeferredEntryToSums(hourly, months, line);
-  return { hourlyRollups: [...hourly.values()], monthSums: [...months.values()], lastUsedMsByKey: lastUsed };
+  return {
+    hourlyRollups: [...hourly.values()],
+    monthSums: [...months.values()],
+    lastUsedMsByKey,
+    lastUsedMsByAccount,
+  };
+}
+
+function raise(lastMsById: Map<string, number>, id: string, ms: number): void {
+  if (ms > (lastMsById.get(id) ?? 0)) lastMsById.set(id, ms);
 }
 
 /** Adds tokens and cost only: the call that fetched the entry counts itself as a request. */

@@ -316,9 +316,13 @@ export class UsageIngest {
     const entries = await ledger.insertUsageRecords(tx, batch.entries, insertMode);
     const deferredSums = await moveDeferredSumsToRecords(tx, entries);
     const taggedUsage = await boundTagValues(tx, sumByTag(entries, newDeferredUsage));
-    const { hourlyRollups, monthSums, lastUsedMsByKey } = aggregateUsage(entries, newDeferredUsage);
+    const { hourlyRollups, monthSums, lastUsedMsByKey, lastUsedMsByAccount } = aggregateUsage(
+      entries,
+      newDeferredUsage,
+    );
     const budgetSums = sumByBudgetRow(entries, newDeferredUsage, await selectRowsOfDeferredUsage(tx, newDeferredUsage));
-    await ledger.updateKeysLastUsed(tx, lastUsedMsByKey);
+    await ledger.updateLastUsed(tx, 'api_keys', lastUsedMsByKey);
+    await ledger.updateLastUsed(tx, 'provider_accounts', lastUsedMsByAccount);
     const newCountIds = await claimNewCountIds(
       tx,
       [...batch.rejections, ...batch.ipObservations].map(({ id }) => id),

@@ -86,23 +86,30 @@ function uniqueDimensions(entries: readonly UsageEntry[]): {
   return { dimensionIndexes, distinctDimensions: [...numbers.keys()] };
 }
 
+/** Accounts are large rows: a batch writes one only once a minute. */
+const LAST_USED_STEPS = { api_keys: '0', provider_accounts: '1 minute' } as const;
+
 /**
- * Stores when keys were last used (Unix ms by key id). Best effort: skips a key that another transaction is writing;
- * the next batch updates it.
+ * Stores when keys or accounts were last used (Unix ms by id). Best effort: skips a row that another transaction is
+ * writing; the next batch updates it.
  */
-export async function updateKeysLastUsed(tx: Tx, lastUsed: ReadonlyMap<string, number>): Promise<void> {
-  const keys = [...lastUsed].sort(([a], [b]) => (a < b ? -1 : 1));
-  if (keys.length === 0) return;
+export async function updateLastUsed(
+  tx: Tx,
+  table: keyof typeof LAST_USED_STEPS,
+  lastUsed: ReadonlyMap<string, number>,
+): Promise<void> {
+  const used = [...lastUsed].sort(([a], [b]) => (a < b ? -1 : 1));
+  if (used.length === 0) return;
   await tx`
     with used as (
       select * from unnest(
-        ${arrayLiteral(keys, ([id]) => id)}::text::uuid[],
-        ${arrayLiteral(keys, ([, ms]) => new Date(ms).toISOString())}::text::timestamptz[]) as u(id, at)),
+        ${arrayLiteral(used, ([id]) => id)}::text::uuid[],
+        ${arrayLiteral(used, ([, ms]) => new Date(ms).toISOString())}::text::timestamptz[]) as u(id, at)),
     free as (
-      select id, at from api_keys join used using (id)
-       where last_used_at is null or last_used_at < at
-       order by id for no key update of api_keys skip locked)
-    update api_keys set last_used_at = free.at from free where api_keys.id = free.id`;
+      select t.id, at from ${tx(table)} t join used using (id)
+       where t.last_used_at is null or t.last_used_at < at - ${LAST_USED_STEPS[table]}::text::interval
+       order by t.id for no key update of t skip locked)
+    update ${tx(table)} t set last_used_at = free.at from free where t.id = free.id`;
 }
 
 /** Adds to the hourly rollups. Returns the rows whose sketch exceeds `sketchBytesMax`, still locked. */

@@ -27,7 +27,7 @@ export const MemberQuery = Type.Object({
   ...SearchQuery('the name or the e-mail address'),
   role: Type.Optional(Role),
   status: Type.Optional(Type.Enum(['active', 'invited'])),
-  ...SortQuery(['createdAt', 'name', 'email', 'role']),
+  ...SortQuery(['createdAt', 'name', 'email', 'role', 'lastSeenAt']),
 });
 export type MemberQuery = Static<typeof MemberQuery>;
 export const MemberList = Type.Object({ members: Type.Array(Member), ...PageReply });

@@ -176,12 +176,13 @@ export class MemberService {
     return this.sessions.listOfMember(actor, id, page);
   }
 
-  /** `sessionId` null ends all of them. Sessions in other organizations stay. */
+  /** `sessionId` null ends all of them, and approvals of devices. Sessions in other organizations stay. */
   async endSessions(actor: Actor, id: string, sessionId: string | null): Promise<void> {
     await this.sql.begin(async (tx) => {
       const member = await lockManageableMember(tx, actor, id, []);
       if (member.status !== 'active') throw new NotFound('member');
       await recordAudit(tx, actor, 'member.end_sessions', auditTarget(member), { session: [sessionId ?? 'all', null] });
+      if (sessionId === null) await store.denyDevices(tx, actor.orgId, id);
       const ended = await deleteMemberSessions(tx, actor.orgId, id, sessionId);
       if (sessionId !== null && ended === 0) throw new NotFound('session');
     });

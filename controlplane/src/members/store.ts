@@ -1,5 +1,5 @@
 import { containsPattern } from '../db/like-pattern.js';
-import { orderBy, type Sorting } from '../db/order-by.js';
+import { orderBy, ROLE_RANK, type Sorting } from '../db/order-by.js';
 import type { Sql, Tx } from '../db/postgres-client.js';
 import { Conflict } from '../domain/errors.js';
 import type { ListResult, Page } from '../http/limit-offset-pagination.js';
@@ -40,7 +40,8 @@ const ORDER = {
   createdAt: { by: 'created_at' },
   name: { by: 'lower(name)', text: true, nullable: true },
   email: { by: 'email', text: true },
-  role: { by: "array_position(array['viewer', 'member', 'admin', 'owner'], role)" },
+  role: { by: ROLE_RANK },
+  lastSeenAt: { by: '"lastSeenAt"', nullable: true },
 } as const;
 
 export async function listMembers(
@@ -135,11 +136,20 @@ export async function removeMember(tx: Tx, orgId: string, member: MemberRow): Pr
     await tx`delete from memberships where org_id = ${orgId} and user_id = ${member.id}`;
     await deleteInvitationsCreatedBy(tx, orgId, member.id);
     await tx`delete from management_tokens where org_id = ${orgId} and created_by = ${member.id}`;
+    await denyDevices(tx, orgId, member.id);
     await tx`delete from sessions where org_id = ${orgId} and user_id = ${member.id}`;
-    await tx`update device_logins set status = 'denied' where org_id = ${orgId} and user_id = ${member.id}`;
     await tx`delete from sso_links where org_id = ${orgId} and user_id = ${member.id}`;
     await tx`update users set active_org_id = null where id = ${member.id} and active_org_id = ${orgId}`;
   } else await tx`delete from invitations where org_id = ${orgId} and id = ${member.id}`;
+}
+
+/**
+ * Devices that the user approved for the organization, and that have not fetched their session yet, get none. Waits for
+ * approvals under way, which lock their session, and for devices that fetch theirs: so delete sessions afterwards.
+ */
+export async function denyDevices(tx: Tx, orgId: string, userId: string): Promise<void> {
+  await tx`select 1 from sessions where user_id = ${userId} for update`;
+  await tx`update device_logins set status = 'denied' where org_id = ${orgId} and user_id = ${userId}`;
 }
 
 export async function deleteInvitationsTo(tx: Tx, orgId: string, email: string): Promise<void> {

@@ -59,6 +59,8 @@ export function accountRoutes(app: App, { accounts, tests, calls, tools, rotatio
           status: query.status ?? null,
           credentialId: query.credentialId ?? null,
           providerSlug: query.providerSlug ?? null,
+          sort: query.sort,
+          order: query.order,
         },
         { limit, offset },
       );

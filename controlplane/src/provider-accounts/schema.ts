@@ -4,6 +4,7 @@ import { AgentPolicyField } from '../agents/call-and-model-policy-schema.js';
 import { EXAMPLE_IDS, EXAMPLE_TIMES } from '../http/examples.js';
 import { PageQuery, PageReply } from '../http/limit-offset-pagination.js';
 import { Body, Timestamp, Uuid } from '../http/schema.js';
+import { SortQuery } from '../http/search-and-sort-query-schema.js';
 import { MINTED_STATES, type MintedState, type MintedView } from '../minting/present-minted.js';
 import { Rotation, TwoVersionOptions } from './rotation-schema.js';
 
@@ -66,6 +67,7 @@ export const Account = Type.Object({
   mode: Type.Literal('byok'),
   allowSensitivePaths: Type.Boolean({ description: 'Whether calls that return credentials are allowed.' }),
   allowOpaque: Type.Boolean({ description: 'Whether calls are allowed whose path does not say what they do.' }),
+  lastUsedAt: nullableTime('Start of the last call with the account, to the minute. Null: none.'),
   createdAt: Timestamp,
 });
 export type Account = Static<typeof Account>;
@@ -217,6 +219,7 @@ export const AccountQuery = Type.Object({
   credentialId: Type.Optional(
     Type.String({ format: 'uuid', description: 'Only accounts that use this shared credential.' }),
   ),
+  ...SortQuery(['createdAt', 'agentName', 'providerSlug', 'lastUsedAt']),
 });
 const ListedAccount = Type.Object({ ...Account.properties, agentName: Type.String() });
 export type ListedAccount = Static<typeof ListedAccount>;
@@ -242,6 +245,10 @@ export const EXAMPLES = {
   status: 200,
   latencyMs: 143,
   steps: [],
+  'Account.lastUsedAt': EXAMPLE_TIMES.used,
+  'account.lastUsedAt': EXAMPLE_TIMES.used,
+  'ListedAccountReply.account.lastUsedAt': EXAMPLE_TIMES.used,
+  'accounts.lastUsedAt': EXAMPLE_TIMES.used,
   'AccountInput.credentialId': undefined,
   'AccountTools.problem': null,
   'AccountTools.fetchedAt': EXAMPLE_TIMES.used,

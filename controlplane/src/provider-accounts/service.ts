@@ -277,5 +277,6 @@ const present = ({ method, mintKind, mintedRow, rotationRow, ...row }: store.Acc
   rotation: presentRotation({ rotationRow }),
   isByok: 'true',
   mode: 'byok',
+  lastUsedAt: row.lastUsedAt?.toISOString() ?? null,
   createdAt: row.createdAt.toISOString(),
 });

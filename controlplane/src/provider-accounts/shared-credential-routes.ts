@@ -35,8 +35,8 @@ export function sharedCredentialRoutes(
     },
     async ({ actor, query }) => {
       const { limit, offset } = parsePage(query);
-      const { projectId = null, providerSlug = null, status = null, search = null } = query;
-      const filter = { projectId, providerSlug, status, search };
+      const { projectId = null, providerSlug = null, status = null, search = null, sort, order } = query;
+      const filter = { projectId, providerSlug, status, search, sort, order };
       const { rows, total } = await shared.list(actor, filter, { limit, offset });
       return { credentials: [...rows], total, limit, offset };
     },

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { EXAMPLE_IDS } from '../http/examples.js';
 import { PageQuery, PageReply } from '../http/limit-offset-pagination.js';
 import { Body, Name, Timestamp, Uuid } from '../http/schema.js';
-import { SearchQuery } from '../http/search-and-sort-query-schema.js';
+import { SearchQuery, SortQuery } from '../http/search-and-sort-query-schema.js';
 import { Rotation } from './rotation-schema.js';
 import { AccountStatus, CredentialsInput, Minted, ProviderSlug } from './schema.js';
 
@@ -41,6 +41,7 @@ export const SharedCredentialQuery = Type.Object({
   providerSlug: Type.Optional(ProviderSlug),
   status: Type.Optional(AccountStatus),
   ...SearchQuery('the name'),
+  ...SortQuery(['createdAt', 'name', 'providerSlug', 'accounts', 'rotatedAt']),
 });
 export const SharedCredentialReply = Type.Object({ credential: SharedCredential });
 export const SharedCredentialList = Type.Object({ credentials: Type.Array(SharedCredential), ...PageReply });

@@ -1,3 +1,4 @@
+import { orderBy, type Sorting } from '../db/order-by.js';
 import type { Sql, Tx } from '../db/postgres-client.js';
 import type { ListResult, Page } from '../http/limit-offset-pagination.js';
 import { type MintedColumns, mintedRowColumn } from '../minting/present-minted.js';
@@ -25,8 +26,16 @@ const columns = (sql: Sql | Tx) => sql`
   method, mint_kind as "mintKind", ${mintedRowColumn(sql, 'credentials')}, ${rotationRowColumn(sql, 'credentials')},
   created_at as "createdAt", rotated_at as "rotatedAt"`;
 
+const ORDER = {
+  createdAt: { by: 'created_at' },
+  name: { by: 'lower(name)', text: true },
+  providerSlug: { by: 'provider_slug', text: true },
+  accounts: { by: 'accounts' },
+  rotatedAt: { by: 'rotated_at', nullable: true },
+} as const;
+
 /** Null fields do not filter. */
-export interface SharedCredentialFilter {
+export interface SharedCredentialFilter extends Sorting<keyof typeof ORDER> {
   readonly projectId: string | null;
   readonly providerSlug: string | null;
   readonly status: AccountStatus | null;
@@ -37,7 +46,7 @@ export interface SharedCredentialFilter {
 export async function listSharedCredentials(
   sql: Sql,
   orgId: string,
-  { projectId, providerSlug, status, search }: SharedCredentialFilter,
+  { projectId, providerSlug, status, search, ...sorting }: SharedCredentialFilter,
   page: Page,
 ): Promise<ListResult<SharedCredentialRow>> {
   const where = sql`
@@ -47,7 +56,7 @@ export async function listSharedCredentials(
     and (${search}::text is null or strpos(lower(name), lower(${search})) > 0)`;
   const rows = await sql<SharedCredentialRow[]>`
     select ${columns(sql)} from credentials where ${where}
-     order by created_at desc, id desc limit ${page.limit} offset ${page.offset}`;
+    ${orderBy(sql, ORDER, sorting)} limit ${page.limit} offset ${page.offset}`;
   const [count] = await sql<{ total: number }[]>`select count(*) as total from credentials where ${where}`;
   return { rows, total: count!.total };
 }

@@ -1,3 +1,4 @@
+import { orderBy, type Sorting } from '../db/order-by.js';
 import type { Sql, Tx } from '../db/postgres-client.js';
 import type { ListResult, Page } from '../http/limit-offset-pagination.js';
 import { type MintedColumns, mintedRowColumn } from '../minting/present-minted.js';
@@ -16,6 +17,8 @@ export interface AccountRow extends MintedColumns, RotationColumns {
   readonly credentialId: string | null;
   readonly allowSensitivePaths: boolean;
   readonly allowOpaque: boolean;
+  /** To the minute. Null: never. */
+  readonly lastUsedAt: Date | null;
   readonly createdAt: Date;
 }
 
@@ -48,10 +51,18 @@ const columns = (sql: Sql | Tx) => sql`
   coalesce((select c.mint_kind from credentials c where c.id = provider_accounts.credential_id), mint_kind)
     as "mintKind",
   ${mintedRowColumn(sql, 'provider_accounts')}, ${rotationRowColumn(sql, 'provider_accounts')},
-  allow_sensitive_paths as "allowSensitivePaths", allow_opaque as "allowOpaque", created_at as "createdAt"`;
+  allow_sensitive_paths as "allowSensitivePaths", allow_opaque as "allowOpaque", last_used_at as "lastUsedAt",
+  created_at as "createdAt"`;
+
+const ORDER = {
+  createdAt: { by: 'created_at' },
+  agentName: { by: '(select lower(a.name) from agents a where a.id = agent_id)', text: true },
+  providerSlug: { by: 'provider_slug', text: true },
+  lastUsedAt: { by: 'last_used_at', nullable: true },
+} as const;
 
 /** Null fields do not filter. */
-export interface AccountFilter {
+export interface AccountFilter extends Sorting<keyof typeof ORDER> {
   readonly agentId: string | null;
   readonly projectId: string | null;
   readonly status: AccountRow['status'] | null;
@@ -67,7 +78,7 @@ interface ListedAccountRow extends AccountRow {
 export async function listAccounts(
   sql: Sql,
   orgId: string,
-  { agentId, projectId, status, credentialId, providerSlug }: AccountFilter,
+  { agentId, projectId, status, credentialId, providerSlug, ...sorting }: AccountFilter,
   page: Page,
 ): Promise<ListResult<ListedAccountRow>> {
   const where = sql`
@@ -79,7 +90,7 @@ export async function listAccounts(
   const rows = await sql<ListedAccountRow[]>`
     select ${columns(sql)}, ${agentNameColumn(sql)}
       from provider_accounts where ${where}
-     order by created_at desc, id desc limit ${page.limit} offset ${page.offset}`;
+    ${orderBy(sql, ORDER, sorting)} limit ${page.limit} offset ${page.offset}`;
   const [count] = await sql<{ total: number }[]>`select count(*) as total from provider_accounts where ${where}`;
   return { rows, total: count!.total };
 }

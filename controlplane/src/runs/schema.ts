@@ -3,6 +3,7 @@ import { type AgentPolicy, AgentPolicyField } from '../agents/call-and-model-pol
 import { EXAMPLE_IDS, EXAMPLE_TIMES } from '../http/examples.js';
 import { PageQuery, PageReply } from '../http/limit-offset-pagination.js';
 import { Body, Name, Timestamp, Uuid } from '../http/schema.js';
+import { SortQuery } from '../http/search-and-sort-query-schema.js';
 
 /** A run and its sub-runs have at most this many levels. */
 export const RUN_DEPTH_MAX = 4;
@@ -85,6 +86,7 @@ export const RunQuery = Type.Object({
   rootId: Type.Optional(Type.String({ format: 'uuid', description: 'The whole tree of this top run.' })),
   state: Type.Optional(RunStateField),
   search: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Part of the label, or an id.' })),
+  ...SortQuery(['createdAt', 'label', 'agentName', 'spentCents', 'calls', 'end']),
 });
 export type RunQuery = Static<typeof RunQuery>;
 

@@ -11,6 +11,7 @@ import type { ListResult, Page } from '../http/limit-offset-pagination.js';
 import type { Actor } from '../http/route-access.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
 import { publishInvalidations } from '../watch/publish-invalidations.js';
+import { DELETED_PER_TICK, deleteOldRuns } from './delete-old-runs.js';
 import { endRunTrees } from './end-run-trees.js';
 import { appendRunEnded } from './ending/append-run-ended.js';
 import { OrganizationBatches } from './organization-batches.js';
@@ -141,7 +142,7 @@ export class RunService {
   }
 
   async deleteOld(): Promise<void> {
-    while ((await this.sql.begin((tx) => store.deleteOldRuns(tx))) >= store.DELETED_PER_TICK);
+    while ((await this.sql.begin((tx) => deleteOldRuns(tx))) >= DELETED_PER_TICK);
   }
 
   async #startAll(orgId: string, requests: readonly StartRequest[]): Promise<readonly (RunStarted | Error)[]> {

@@ -2,6 +2,7 @@ import { NANOS_PER_CENT } from '@acg/base/time-and-money-units';
 import type { AgentPolicy } from '../agents/call-and-model-policy-schema.js';
 import { arrayLiteral } from '../db/array-literal.js';
 import { containsPattern } from '../db/like-pattern.js';
+import { orderBy, type Sorting } from '../db/order-by.js';
 import { planOnce } from '../db/plan-once.js';
 import type { JSONValue, Sql, Tx } from '../db/postgres-client.js';
 import { Conflict } from '../domain/errors.js';
@@ -47,7 +48,7 @@ export interface NewRun {
   readonly expiresAt: Date;
 }
 
-export interface RunFilter {
+export interface RunFilter extends Sorting<keyof typeof ORDER> {
   readonly agentId?: string;
   readonly projectId?: string;
   readonly parentId?: string;
@@ -55,6 +56,17 @@ export interface RunFilter {
   readonly state?: RunState;
   readonly search?: string;
 }
+
+const ORDER = {
+  // Ids are in the order of creation.
+  createdAt: { by: 'r.id' },
+  label: { by: 'lower(r.label)', text: true },
+  agentName: { by: 'lower(a.name)', text: true },
+  spentCents: { by: '"spentNanos"' },
+  calls: { by: 'calls' },
+  // `endedAt`, or `expiresAt` of a run that has not ended.
+  end: { by: 'coalesce(r.ended_at, r.expires_at)' },
+} as const;
 
 /** A run whose time has passed is expired before the job has marked it. */
 const stateColumn = (sql: Sql | Tx) => sql`
@@ -75,7 +87,7 @@ const from = (sql: Sql | Tx) => sql`runs r join agents a on a.id = r.agent_id
 export async function listRuns(
   sql: Sql,
   orgId: string,
-  { agentId, projectId, parentId, rootId, state, search }: RunFilter,
+  { agentId, projectId, parentId, rootId, state, search, ...sorting }: RunFilter,
   page: Page,
 ): Promise<ListResult<RunRow>> {
   const where = sql`r.org_id = ${orgId}
@@ -86,12 +98,15 @@ export async function listRuns(
     ${parentId === undefined && rootId === undefined && search === undefined ? sql`and r.ancestors = '{}'` : sql``}
     ${state === undefined ? sql`` : sql`and ${stateColumn(sql)} = ${state}`}
     ${search === undefined ? sql`` : sql`and (r.label ilike ${containsPattern(search)} or r.id::text = ${search.toLowerCase()})`}`;
-  // Ids first: otherwise spend and sub-runs of all skipped rows would be summed up, too.
-  const rows = await sql<RunRow[]>`
-    with page as materialized (
-      select r.id from runs r join agents a on a.id = r.agent_id where ${where}
-       order by r.id desc limit ${page.limit} offset ${page.offset})
-    select ${columns(sql)} from ${from(sql)} where r.id in (select id from page) order by r.id desc`;
+  const ordered = orderBy(sql, ORDER, sorting);
+  const window = sql`${ordered} limit ${page.limit} offset ${page.offset}`;
+  // Ids first, where these order the runs: otherwise spend and sub-runs of all skipped rows would be summed up, too.
+  const rows =
+    sorting.sort === undefined
+      ? await sql<RunRow[]>`
+          with page as materialized (select r.id from runs r join agents a on a.id = r.agent_id where ${where} ${window})
+          select ${columns(sql)} from ${from(sql)} where r.id in (select id from page) ${ordered}`
+      : await sql<RunRow[]>`select ${columns(sql)} from ${from(sql)} where ${where} ${window}`;
   const [count] = await sql<{ total: number }[]>`
     select count(*) as total from runs r join agents a on a.id = r.agent_id where ${where}`;
   return { rows, total: count!.total };
@@ -358,35 +373,4 @@ export async function claimExpiredRuns(tx: Tx): Promise<readonly ExpiredRun[]> {
      where id in (select id from runs where ended_at is null and expires_at <= now()
                    order by expires_at limit ${EXPIRED_PER_TICK} for update skip locked)
     returning id, org_id as "orgId", ancestors`;
-}
-
-const KEPT_DAYS = 30;
-const KEPT_PER_ORGANIZATION = 100_000;
-/** Runs that one call of {@link deleteOldRuns} deletes at most. */
-export const DELETED_PER_TICK = 10_000;
-
-/**
- * Deletes ended runs after {@link KEPT_DAYS} days, and those of an organization beyond its newest
- * {@link KEPT_PER_ORGANIZATION}, each with its spend and its audit entries. Runs with running sub-runs stay. Returns the
- * number of deleted runs.
- */
-export async function deleteOldRuns(tx: Tx): Promise<number> {
-  const [row] = await tx<{ count: number }[]>`
-    with crowded as (
-      select org_id, (select ended_at from runs k where k.org_id = o.org_id and k.ended_at is not null
-                       order by ended_at desc offset ${KEPT_PER_ORGANIZATION} limit 1) as oldest_kept
-        from (select org_id from runs where ended_at is not null group by org_id having count(*) > ${KEPT_PER_ORGANIZATION}) o
-    ), old as (
-      select r.id from runs r left join crowded c on c.org_id = r.org_id
-       where r.ended_at is not null
-         and (r.ended_at < now() - make_interval(days => ${KEPT_DAYS}) or r.ended_at <= c.oldest_kept)
-         and not exists (select from runs child where child.ancestors[1] = r.id and child.ancestors <> '{}'
-                            and child.ended_at is null)
-       limit ${DELETED_PER_TICK} for update of r skip locked
-    ), spend as (delete from budget_spend where budget_id in (select id from old)
-    ), cells as (delete from cell_spend where budget_id in (select id from old)
-    ), entries as (delete from audit_entries where target_type = 'run' and target_id in (select id::text from old)
-    ), gone as (delete from runs where id in (select id from old) returning 1)
-    select count(*) as count from gone`;
-  return row!.count;
 }

@@ -15,6 +15,7 @@ const FACTS: Parameters<typeof decideSsoLogin>[0] = {
   memberRole: null,
   isDomainVerified: true,
   accountId: null,
+  accountRole: null,
   defaultRole: null,
   groupRoles: [],
   invitedRole: null,
@@ -45,6 +46,23 @@ test('an account that exists is proven first, whatever the groups, the invitatio
     withGroups(['admins']),
   ])
     expect(decide({ accountId: 'user', ...more })).toMatchObject({ kind: 'prove_account', userId: 'user' });
+});
+
+test('a member needs no invitation to connect the account, and no other role than a member gets', () => {
+  const member = { accountId: 'user', accountRole: 'viewer' as const };
+  const proven = { kind: 'prove_account', userId: 'user', role: null };
+  expect(decide(member)).toEqual(proven);
+  expect(decide({ ...member, defaultRole: 'admin' })).toEqual(proven);
+  expect(decide({ ...member, ...withGroups(['admins']) })).toEqual(proven);
+  expect(decide({ ...member, ...withGroups(null) })).toEqual(proven);
+  expect(decide({ ...member, ...withGroups(['other']) })).toEqual(rejected('no_mapped_group'));
+  expect(decide({ ...member, ...withGroups(['other']), accountRole: 'owner' })).toEqual(proven);
+  // All checks of the address apply.
+  expect(decide({ ...member, isDomainVerified: false })).toEqual(rejected('domain_unverified'));
+  expect(decide({ ...member, directory: 'inactive' })).toEqual(rejected('deactivated'));
+  // The membership of another account with the address is no reason to come back.
+  const removed = { ...member, linkedUserId: 'removed', invitedRole: 'member' as const };
+  expect(decide(removed)).toEqual({ kind: 'rejoin', userId: 'removed', role: 'member' });
 });
 
 test('the address must be there, verified, and in a verified domain', () => {

@@ -29,6 +29,8 @@ interface LoginFacts {
   readonly isDomainVerified: boolean;
   /** The account with that address; null: none. */
   readonly accountId: string | null;
+  /** The role of that account; null: no member. */
+  readonly accountRole: Role | null;
   /** Of new members; null: they need an invitation. */
   readonly defaultRole: Role | null;
   /** Empty: groups decide nothing. */
@@ -57,21 +59,25 @@ type SsoDecision =
   | { readonly kind: 'open'; readonly userId: string; readonly role: Role | null }
   /** The linked account joins again. */
   | { readonly kind: 'rejoin'; readonly userId: string; readonly role: Role }
-  /** The account must be proven by its own login first; then it joins with that role, if it is no member. */
-  | { readonly kind: 'prove_account'; readonly userId: string; readonly role: Role }
+  /** The account must be proven by its own login first; then it joins with that role. Null: it is a member already. */
+  | { readonly kind: 'prove_account'; readonly userId: string; readonly role: Role | null }
   | { readonly kind: 'create'; readonly email: string; readonly role: Role }
   | { readonly kind: 'reject'; readonly reason: SsoRejection };
 
 const reject = (reason: SsoRejection): SsoDecision => ({ kind: 'reject', reason });
 
 export function decideSsoLogin(facts: LoginFacts): SsoDecision {
-  const { claims, linkedUserId, memberRole, isDomainVerified, accountId, directory } = facts;
+  const { claims, linkedUserId, memberRole, isDomainVerified, accountId, accountRole, directory } = facts;
   if (linkedUserId !== null && memberRole !== null) return openAsMember(facts, linkedUserId, memberRole);
   if (linkedUserId !== null && facts.invitedRole === null && directory !== 'active') return reject('removed');
   if (claims.email === null) return reject('email_missing');
   if (claims.emailVerified === false) return reject('email_unverified');
   if (!isDomainVerified) return reject('domain_unverified');
   if (directory === 'inactive') return reject('deactivated');
+  if (linkedUserId === null && accountId !== null && accountRole !== null) {
+    const decision = openAsMember(facts, accountId, accountRole);
+    return decision.kind === 'reject' ? decision : { kind: 'prove_account', userId: accountId, role: null };
+  }
   const role = roleOfNewMember(facts);
   if (typeof role !== 'string') return role;
   if (linkedUserId !== null) return { kind: 'rejoin', userId: linkedUserId, role };

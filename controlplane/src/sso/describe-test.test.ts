@@ -1,7 +1,6 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { describeTest } from './describe-test.js';
-import { findUsableAlgorithms, type ProviderProbe } from './probe-provider.js';
+import type { ProviderProbe } from './probe-provider.js';
 
 const REDIRECT_URI = 'https://gateway.example.com/sso/org/callback';
 const CONNECTION = { issuer: 'https://login.example.com', clientId: 'gateway', groupsClaim: null };
@@ -101,26 +100,4 @@ test('domains: none, one that is not verified, and a long list', () => {
   const names = ['a.com', 'b.com', 'c.com', 'd.com'].map((name) => domain(name));
   expect(stepsOf({ domains: names.slice(0, 3) }).domains!.message).toBe('Verified: a.com, b.com, c.com.');
   expect(stepsOf({ domains: names }).domains!.message).toBe('Verified: a.com, b.com, c.com, ….');
-});
-
-test('algorithms: asymmetric ones that the provider offers, with a key of their kind', () => {
-  const jwk = (key: { export(options: { format: 'jwk' }): object }, more: object = {}) => ({
-    ...key.export({ format: 'jwk' }),
-    ...more,
-  });
-  const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
-  const p256 = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const ed25519 = generateKeyPairSync('ed25519');
-  const usable = (keys: readonly object[], offered: readonly unknown[]) => findUsableAlgorithms({ keys }, offered);
-  const all = ['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA', 'HS256', 'none', 7];
-  expect(usable([jwk(rsa.publicKey)], all)).toEqual(['RS256', 'PS256']);
-  expect(usable([jwk(rsa.publicKey, { alg: 'PS256' })], all)).toEqual(['PS256']);
-  expect(usable([jwk(rsa.publicKey, { use: 'enc' })], all)).toEqual([]);
-  expect(usable([jwk(rsa.publicKey)], ['ES256'])).toEqual([]);
-  expect(usable([jwk(p256.publicKey)], all)).toEqual(['ES256']);
-  expect(usable([jwk(ed25519.publicKey), jwk(p256.publicKey)], all)).toEqual(['ES256', 'EdDSA']);
-  expect(usable([jwk(rsa.privateKey)], all)).toEqual([]);
-  expect(usable([{ kty: 'oct', k: 'c2VjcmV0' }], ['HS256'])).toEqual([]);
-  for (const served of [null, {}, { keys: 'x' }, { keys: [null] }])
-    expect(findUsableAlgorithms(served, all)).toEqual([]);
 });

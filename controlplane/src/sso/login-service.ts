@@ -14,7 +14,13 @@ import { InvalidInput, NotFound, Unauthenticated } from '../domain/errors.js';
 import type { Role } from '../http/route-access.js';
 import { normaliseEmail } from '../http/schema.js';
 import { endPersonalAgentsOfViewer } from '../members/end-membership.js';
-import { deleteInvitationsTo, findInvitedRole, lockOrganizationMembers, setMemberRole } from '../members/store.js';
+import {
+  deleteInvitationsTo,
+  findInvitedRole,
+  loadRole,
+  lockOrganizationMembers,
+  setMemberRole,
+} from '../members/store.js';
 import { lockPersonalAgents } from '../personal-agents/revocation/end-personal-agents.js';
 import { lockDirectoryEntry } from '../scim/user-store.js';
 import type { Throttle } from '../throttling/throttle.js';
@@ -38,6 +44,11 @@ type SsoOutcome =
   /** The person logs in once to the account of the address; `secret` is for the browser's cookie. */
   | { readonly kind: 'prove_account'; readonly secret: string; readonly email: string }
   | { readonly kind: 'failure'; readonly text: string };
+
+const UNKNOWN_LOGIN: SsoOutcome = {
+  kind: 'failure',
+  text: 'This login is unknown, used or older than 10 minutes. Log in again.',
+};
 
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
 
@@ -64,9 +75,8 @@ export class SsoLoginService {
     const secret = randomBytes(32).toString('base64url');
     const url = await oidc
       .buildAuthorizationUrl(openConnection(this.dependencies, row), secrets, email)
-      .catch((error: unknown) => {
-        if (error instanceof ProviderFailure) throw new InvalidInput(`the identity provider failed: ${error.message}`);
-        throw error;
+      .catch(({ message }: ProviderFailure) => {
+        throw new InvalidInput(`the identity provider failed: ${message}`);
       });
     const { nonce, codeVerifier } = secrets;
     const hashes = { stateHash: sha256(secrets.state), browserHash: sha256(secret) };
@@ -85,18 +95,14 @@ export class SsoLoginService {
     const state = callback.get('state') ?? '';
     const login = secret === null ? null : await store.consumeLogin(sql, sha256(state), orgId, sha256(secret));
     const row = login === null ? null : await store.loadConnection(sql, orgId);
-    if (login === null || row === null)
-      return { kind: 'failure', text: 'This login is unknown, used or older than 10 minutes. Log in again.' };
-    let claims: ProviderClaims;
-    try {
-      claims = await oidc.exchangeCode(openConnection(this.dependencies, row), callback, { state, ...login });
-    } catch (error) {
-      if (!(error instanceof ProviderFailure)) throw error;
-      await this.#recordRejection(orgId, error.message, null, client.ip);
-      return {
-        kind: 'failure',
-        text: `The answer of the identity provider was rejected: ${error.message}. Log in again.`,
-      };
+    if (login === null || row === null) return UNKNOWN_LOGIN;
+    const claims = await oidc
+      .exchangeCode(openConnection(this.dependencies, row), callback, { state, ...login })
+      .catch((failure: ProviderFailure) => failure);
+    if (claims instanceof ProviderFailure) {
+      const { message } = claims;
+      await this.#recordRejection(orgId, message, null, client.ip);
+      return { kind: 'failure', text: `The answer of the identity provider was rejected: ${message}. Log in again.` };
     }
     const outcome = await sql.begin((tx) => this.#decide(tx, row, claims, client));
     if (typeof outcome !== 'string') return outcome as SsoOutcome;
@@ -104,18 +110,22 @@ export class SsoLoginService {
     return { kind: 'failure', text: SSO_REJECTION_ADVICE[outcome as SsoRejection] };
   }
 
+  /** `asked`: the connection whose provider has answered. */
   async #decide(
     tx: Tx,
-    row: store.ConnectionRow,
+    asked: store.ConnectionRow,
     claims: ProviderClaims,
     client: ClientInfo,
   ): Promise<SsoOutcome | SsoRejection> {
-    const { orgId, defaultRole, groupRoles } = row;
+    const { orgId } = asked;
     const identity = { orgId, issuer: claims.issuer, subject: claims.subject };
-    // A role must not change while an administrator or the directory changes it.
+    // A role must not change while an administrator or the directory changes it, and two logins of one new person at the
+    // same moment must not create two accounts.
     await lockOrganizationMembers(tx, orgId);
-    // Two logins of one new person at the same moment must not create two accounts.
-    await tx`select pg_advisory_xact_lock(hashtextextended(${`sso ${orgId} ${claims.subject}`}, 0))`;
+    // An owner may have changed the provider while it answered. That ended its sessions, so it must open no other one.
+    const row = await store.loadConnection(tx, orgId);
+    if (row?.issuer !== asked.issuer || row.clientId !== asked.clientId) return UNKNOWN_LOGIN;
+    const { defaultRole, groupRoles } = row;
     const linked = await store.findLinkedUser(tx, identity);
     const domain = claims.email === null ? null : mailDomainOf(claims.email);
     const account = claims.email === null ? null : await users.loadUserByEmail(tx, claims.email);
@@ -126,6 +136,7 @@ export class SsoLoginService {
       memberRole: linked?.role ?? null,
       isDomainVerified: domain !== null && (await store.isDomainVerified(tx, orgId, domain)),
       accountId: account?.id ?? null,
+      accountRole: account === null ? null : await loadRole(tx, orgId, account.id),
       defaultRole,
       groupRoles: groupRoles ?? [],
       invitedRole: claims.email === null ? null : await findInvitedRole(tx, orgId, claims.email),

@@ -105,7 +105,10 @@ export const chooseClientAuthentication = (server: oauth.AuthorizationServer, se
     ? oauth.ClientSecretPost(secret)
     : oauth.ClientSecretBasic(secret);
 
-function readClaims({ issuer, groupsClaim }: OidcConnection, token: oauth.IDToken): ProviderClaims {
+export function readClaims(
+  { issuer, groupsClaim }: Pick<OidcConnection, 'issuer' | 'groupsClaim'>,
+  token: oauth.IDToken,
+): ProviderClaims {
   const { sub, email, email_verified, name } = token;
   if (sub.length > TEXT_CHARS_MAX) throw new ProviderFailure('sub of the ID token is too long');
   if (hasUnstorableText(sub)) throw new ProviderFailure('sub of the ID token has NUL or half of a character');

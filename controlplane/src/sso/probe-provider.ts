@@ -9,7 +9,7 @@ import * as oauth from 'oauth4webapi';
 import {
   fetchKeys,
   IssuerMismatch,
-  ProviderFailure,
+  type ProviderFailure,
   type RequestOptions,
   requireEndpoint,
   toProviderFailure,
@@ -69,8 +69,7 @@ export async function probeProvider(
     });
   } catch (error) {
     if (error instanceof IssuerMismatch) return { kind: 'another_issuer' };
-    if (error instanceof ProviderFailure) return { kind: 'unreachable', reason: error.message };
-    throw error;
+    return { kind: 'unreachable', reason: (error as ProviderFailure).message };
   }
 }
 

@@ -15,7 +15,7 @@ import { lockOrganizationMembers } from '../members/store.js';
 import type { Vault } from '../vault/aes-gcm-vault.js';
 import type { GroupRole } from './decide-login.js';
 import { isPublicMailDomain, parseMailDomain } from './domain-name.js';
-import { ProviderFailure } from './issuer-requests.js';
+import type { ProviderFailure } from './issuer-requests.js';
 import type { OidcClient } from './oidc-client.js';
 import type { SsoDomain, SsoInput, SsoSettings } from './schema.js';
 import * as store from './store.js';
@@ -75,6 +75,8 @@ export class SsoSettingsService {
     await runWithoutRequestSlot(() => this.#assertUsableIssuer(orgId, input.issuer, oidc));
     await sql.begin(async (tx) => {
       await assertConfirmed(tx, actor);
+      // Logins hold this lock, too: one that the former provider has answered ends before its sessions do, or opens none.
+      if ((await lockOrganizationMembers(tx, orgId)) === null) throw new NotFound('organization');
       const before = await store.loadConnection(tx, orgId);
       const isSameClient = before?.issuer === input.issuer && before.clientId === input.clientId;
       if (input.clientSecret === undefined && !isSameClient)
@@ -90,15 +92,12 @@ export class SsoSettingsService {
         breakGlassUserId = before?.breakGlassUserId ?? null,
       } = input;
       assertDistinctGroups(groupRoles ?? []);
-      // Before the connection is locked by its change, in the order of changes of members.
-      if ((await lockOrganizationMembers(tx, orgId)) === null) throw new NotFound('organization');
       if (breakGlassUserId !== null && !(await store.isOwnerWithSecondFactor(tx, orgId, breakGlassUserId)))
         throw new Conflict(
           'breakGlassUserId must be an owner with a second factor, who logs in while the provider is away',
         );
       const settings = { defaultRole, groupsClaim, groupRoles, breakGlassUserId };
       await store.upsertConnection(tx, { id, orgId, issuer, clientId, ...settings, keyId, nonce, ciphertext });
-      if (!isSameClient) await store.endSsoSessions(tx, orgId);
       await recordAudit(
         tx,
         actor,
@@ -113,6 +112,8 @@ export class SsoSettingsService {
           breakGlassUserId: [before?.breakGlassUserId ?? null, breakGlassUserId],
         },
       );
+      // At last: the actor's own session may be one of them, and the audit entry needs it.
+      if (!isSameClient) await store.endSsoSessions(tx, orgId);
     });
     return this.get(actor);
   }
@@ -120,6 +121,7 @@ export class SsoSettingsService {
   async remove(actor: Actor): Promise<void> {
     await this.dependencies.sql.begin(async (tx) => {
       await assertConfirmed(tx, actor);
+      await lockOrganizationMembers(tx, actor.orgId);
       const before = await store.loadConnection(tx, actor.orgId);
       if (before === null) throw new NotFound('single sign-on connection');
       await recordAudit(tx, actor, 'sso.remove', { type: 'sso', id: before.id }, { issuer: [before.issuer, null] });
@@ -188,12 +190,9 @@ export class SsoSettingsService {
     const { allowCidrs, resolveHost } = this.dependencies;
     const problem = await checkTenantUrl(issuer, { allowCidrs, httpsOnly: true, resolve: resolveHost(orgId) });
     if (problem !== null) throw new InvalidInput(`issuer ${problem}`);
-    try {
-      await oidc.checkIssuer({ orgId, issuer });
-    } catch (error) {
-      if (!(error instanceof ProviderFailure)) throw error;
-      throw new InvalidInput(`issuer has no usable discovery document: ${error.message}`);
-    }
+    await oidc.checkIssuer({ orgId, issuer }).catch(({ message }: ProviderFailure) => {
+      throw new InvalidInput(`issuer has no usable discovery document: ${message}`);
+    });
   }
 }
 

@@ -51,16 +51,18 @@ export async function upsertConnection(tx: Tx, row: Omit<ConnectionRow, 'created
            group_roles = excluded.group_roles, break_glass_user_id = excluded.break_glass_user_id`;
 }
 
-/** Ends the sessions that it opened, and logins under way. Returns false when there was none. */
-export async function deleteConnection(tx: Tx, orgId: string): Promise<boolean> {
-  const rows = await tx`delete from sso_connections where org_id = ${orgId} returning 1`;
+export async function deleteConnection(tx: Tx, orgId: string): Promise<void> {
+  await tx`delete from sso_connections where org_id = ${orgId}`;
   await endSsoSessions(tx, orgId);
-  return rows.length === 1;
 }
 
+/** Ends the sessions that single sign-on opened, logins under way, and devices that such a session approved. */
 export async function endSsoSessions(tx: Tx, orgId: string): Promise<void> {
   await tx`delete from sso_logins where org_id = ${orgId}`;
   await tx`delete from sso_links where org_id = ${orgId}`;
+  // Waits for approvals under way, which lock their session; the next statement for devices that fetch theirs.
+  await tx`select 1 from sessions where org_id = ${orgId} and sso for update`;
+  await tx`update device_logins set status = 'denied' where org_id = ${orgId} and sso`;
   await tx`delete from sessions where org_id = ${orgId} and sso`;
 }
 

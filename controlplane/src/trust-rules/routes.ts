@@ -23,8 +23,8 @@ export function trustRuleRoutes(app: App, rules: TrustRuleService): void {
     },
     async ({ actor, query }) => {
       const { limit, offset } = parsePage(query);
-      const filter = { agentId: query.agentId ?? null, projectId: query.projectId ?? null };
-      const { rows, total } = await rules.list(actor, filter, { limit, offset });
+      const { agentId = null, projectId = null, sort, order } = query;
+      const { rows, total } = await rules.list(actor, { agentId, projectId, sort, order }, { limit, offset });
       return { rules: [...rows], total, limit, offset };
     },
   );

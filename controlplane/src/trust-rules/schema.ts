@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { EXAMPLE_IDS, EXAMPLE_TIMES } from '../http/examples.js';
 import { PageQuery, PageReply } from '../http/limit-offset-pagination.js';
 import { Body, Name, Timestamp, Uuid } from '../http/schema.js';
+import { SortQuery } from '../http/search-and-sort-query-schema.js';
 
 const CONDITIONS_MAX = 20;
 const VALUES_MAX = 50;
@@ -106,6 +107,7 @@ export const TrustRuleQuery = Type.Object({
   ...PageQuery,
   agentId: Type.Optional(Uuid),
   projectId: Type.Optional(Uuid),
+  ...SortQuery(['createdAt', 'name', 'agentName', 'lastUsedAt']),
 });
 export const TrustRuleReply = Type.Object({ rule: TrustRule });
 export const TrustRuleList = Type.Object({

@@ -1,3 +1,4 @@
+import { orderBy, type Sorting } from '../db/order-by.js';
 import type { Sql, Tx } from '../db/postgres-client.js';
 import { Conflict } from '../domain/errors.js';
 import type { ListResult, Page } from '../http/limit-offset-pagination.js';
@@ -46,7 +47,7 @@ export interface NewTrustRule extends ChangedRule {
 }
 
 /** Null fields do not filter. */
-export interface TrustRuleFilter {
+export interface TrustRuleFilter extends Sorting<keyof typeof ORDER> {
   readonly agentId: string | null;
   readonly projectId: string | null;
 }
@@ -59,10 +60,17 @@ const columns = (sql: Sql | Tx) => sql`
   rejected_at as "rejectedAt", rejection, created_at as "createdAt"`;
 const keyColumns = (sql: Sql | Tx) => sql`${columns(sql)}, jwks, keys_attempted_at as "keysAttemptedAt"`;
 
+const ORDER = {
+  createdAt: { by: 'created_at' },
+  name: { by: 'lower(name)', text: true },
+  agentName: { by: '(select lower(a.name) from agents a where a.id = agent_id)', text: true },
+  lastUsedAt: { by: 'last_used_at', nullable: true },
+} as const;
+
 export async function listRules(
   sql: Sql,
   orgId: string,
-  { agentId, projectId }: TrustRuleFilter,
+  { agentId, projectId, ...sorting }: TrustRuleFilter,
   page: Page,
 ): Promise<ListResult<TrustRuleRow>> {
   const where = sql`org_id = ${orgId} and deleted_at is null
@@ -70,7 +78,7 @@ export async function listRules(
     and (${projectId}::uuid is null or project_id = ${projectId})`;
   const rows = await sql<TrustRuleRow[]>`
     select ${columns(sql)} from trust_rules where ${where}
-     order by created_at desc, id desc limit ${page.limit} offset ${page.offset}`;
+    ${orderBy(sql, ORDER, sorting)} limit ${page.limit} offset ${page.offset}`;
   const [count] = await sql<{ total: number }[]>`select count(*) as total from trust_rules where ${where}`;
   return { rows, total: count!.total };
 }

@@ -207,5 +207,5 @@ test('self: shows every row with its window, filters and mode', async () => {
       ...{ budgetCents: 2, ...zero, resetAt: null },
     },
   ]);
-  expect(budgets[0]).toMatchObject({ resetAt: calendarWindowAt('week', Date.now() / 1000).endSec });
+  expect(budgets[0]).toMatchObject({ resetAt: calendarWindowAt('week', ADMITTED.admittedAtSec).endSec });
 });

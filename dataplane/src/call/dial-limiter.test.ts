@@ -9,6 +9,7 @@ import { createTestExchange } from './testing/exchange-fixture.js';
 const AGENT_LIMITS = createTestLimits({ agentId: 'agent-1' });
 
 const withRemaining = (remaining: number): LimitSnapshot => ({
+  takenAtSec: 0,
   spends: [],
   windows: [{ providerSlug: 'openai', remaining: [remaining], resetAtSec: [null], rejection: null }],
 });

@@ -121,7 +121,7 @@ export class DialLimiter {
     for (const { exchange, limits, reservationNanos, callbacks, timeout, arrival } of lane.waiting.values()) {
       if (arrival > lastArrival) return;
       let rejection: Rejection | null = null;
-      if (snapshot !== null) rejection = precheckLimits(snapshot, limits, Date.now(), reservationNanos);
+      if (snapshot !== null) rejection = precheckLimits(snapshot, limits, reservationNanos);
       else if (limits.rejectsUnchecked) rejection = REJECTIONS.limitsUnavailable;
       if (rejection !== null) {
         exchange.reject(rejection);

@@ -132,7 +132,6 @@ class AdmissionState implements SlotHolder {
   needsModels = true;
   /** Set for calls to an MCP server. */
   mcp: McpCall | null = null;
-  /** Holds the slot of a call about runs. */
   runCall: SlotHolder | null = null;
   /** Models that the body names; null: the body was not read. */
   bodyModels: readonly string[] | null = null;

@@ -505,7 +505,9 @@ test('self: shows the status of an agent, paused or not, and consumes nothing', 
     AGENT_PROVIDER_ROWS.map((row) => ({ [RPM_ROW]: rpm, [RPD_ROW]: rpd })[row] ?? 0);
   const [remaining, resetAtSec] = [figures(58, 9_998), figures(1_900_000_000, 1_900_050_000)];
   const window = { providerSlug: 'openai', remaining, resetAtSec, rejection: null };
-  gateway.standing = { windows: [window], spends: [{ budget, spentNanos: 1_235_000_000, reservedNanos: 0 }] };
+  const spends = [{ budget, spentNanos: 1_235_000_000, reservedNanos: 0 }];
+  // By the store's clock: that of the data plane may be in another month.
+  gateway.standing = { takenAtSec: Date.UTC(2031, 0, 31, 23, 59, 59) / 1000, windows: [window], spends };
   const ask = async (): Promise<unknown> => {
     const headers = { authorization: `Bearer ${GATEWAY_TOKEN}` };
     const response = await fetch(`http://127.0.0.1:${gateway.port}/v1/self`, { headers });
@@ -517,6 +519,9 @@ test('self: shows the status of an agent, paused or not, and consumes nothing', 
     agent: { id: 'agent-1', name: 'Agent', slug: 'agent', status: 'paused' },
     limits: { rpm: 60, rpd: 10_000, budgetCents: 500 },
     spentCents: 124,
+    month: '2031-01',
+    budgetResetAt: Date.UTC(2031, 1) / 1000,
+    budgets: [{ window: 'month', spentCents: 124, resetAt: Date.UTC(2031, 1) / 1000 }],
     providers: [
       {
         slug: 'openai',

@@ -99,6 +99,8 @@ export interface SpendSnapshot {
 }
 
 export interface LimitSnapshot {
+  /** Time of the reading by the store's clock, Unix seconds: its calendar windows are the current ones. */
+  readonly takenAtSec: number;
   readonly windows: readonly WindowSnapshot[];
   readonly spends: readonly SpendSnapshot[];
 }

@@ -12,8 +12,14 @@ const allBudgets = { budgetCents: 500, projectBudgetNanos: 5 * NANOS_PER_CENT, o
 const budgetOf = (limits: AgentLimits, row: number) =>
   limits.checkedBudgets.find(({ tableRow }) => tableRow === row) ?? null;
 
+/** Rejected at an instant by the store's clock, Unix seconds. */
+const at = (admittedAtSec: number, ...rejected: Parameters<typeof createRejectedAdmission>) => ({
+  ...createRejectedAdmission(...rejected),
+  admittedAtSec,
+});
+
 test('limit rejections: null for an admitted call', () => {
-  expect(createLimitRejection(ADMITTED, limits, 0)).toBeNull();
+  expect(createLimitRejection(ADMITTED, limits)).toBeNull();
 });
 
 const everyRow = LIMIT_TABLE.map((row, at) => ({ ...row, at }));
@@ -22,14 +28,14 @@ test.each(everyRow)(
   ({ type, message, at }) => {
     const all = createTestLimits(allBudgets);
     const rejected = { ...createRejectedAdmission(type, 1), rejectedByRow: at, rejectedByBudget: budgetOf(all, at) };
-    const refusal = createLimitRejection(rejected, all, 0)!;
+    const refusal = createLimitRejection(rejected, all)!;
     expect(refusal).toMatchObject({ status: 429, reason: expect.stringMatching(type) });
     expect(JSON.parse(refusal.body)).toMatchObject({ error: message, message, limitType: type });
   },
 );
 
 test('limit rejections: rpm has a Retry-After of at most a minute', () => {
-  const refusal = createLimitRejection(createRejectedAdmission('rpm', 1_900_000_030), limits, 1_900_000_000_500)!;
+  const refusal = createLimitRejection(at(1_900_000_000, 'rpm', 1_900_000_030), limits)!;
   expect(JSON.parse(refusal.body)).toEqual({
     error: refusal.message,
     message: refusal.message,
@@ -48,12 +54,12 @@ test('limit rejections: rpm has a Retry-After of at most a minute', () => {
     'retry-after',
     '30',
   ]);
-  const far = createLimitRejection(createRejectedAdmission('rpm', 1_900_009_999), limits, 1_900_000_000_000)!;
+  const far = createLimitRejection(at(1_900_000_000, 'rpm', 1_900_009_999), limits)!;
   expect(far.headers.at(-1)).toBe('60');
 });
 
 test('limit rejections: rpd and budget send x-should-retry: false and no Retry-After', () => {
-  const rpd = createLimitRejection(createRejectedAdmission('rpd', 1_900_050_000), limits, 1_900_000_000_000)!;
+  const rpd = createLimitRejection(createRejectedAdmission('rpd', 1_900_050_000), limits)!;
   expect(rpd.headers).toEqual([
     'x-ratelimit-limit',
     '10000',
@@ -64,7 +70,7 @@ test('limit rejections: rpd and budget send x-should-retry: false and no Retry-A
     'x-should-retry',
     'false',
   ]);
-  const budget = createLimitRejection(createRejectedAdmission('budget', 0, 5_005_000_000), limits, 0)!;
+  const budget = createLimitRejection(createRejectedAdmission('budget', 0, 5_005_000_000), limits)!;
   expect(budget.headers).toEqual(['x-should-retry', 'false']);
   expect(JSON.parse(budget.body)).toEqual({
     error: budget.message,
@@ -90,7 +96,7 @@ test.each([
     reservedNanos: cents(held),
     reservationNanos: cents(hold),
   };
-  const refusal = createLimitRejection(admission, hardLimits, 0)!;
+  const refusal = createLimitRejection(admission, hardLimits)!;
   expect(refusal.headers).toEqual(headers);
   expect(refusal.reason).toBe(tallied);
   expect(JSON.parse(refusal.body)).toMatchObject({
@@ -113,7 +119,7 @@ test.each(LIMIT_TABLE.filter(({ unit }) => unit === 'cents'))(
     const rejectedByBudget = budgetOf(budgets, rejectedByRow);
     const admission = { ...createRejectedAdmission('budget', 0, 5 * NANOS_PER_CENT), rejectedByRow, rejectedByBudget };
     const reasons = [0, 1].map(
-      (holdNanos) => createLimitRejection({ ...admission, reservationNanos: holdNanos }, budgets, 0)!.reason,
+      (holdNanos) => createLimitRejection({ ...admission, reservationNanos: holdNanos }, budgets)!.reason,
     );
     const reason = scope === 'agent' ? 'budget' : `budget_${scope}`;
     expect(reasons).toEqual([reason, reason]);
@@ -127,7 +133,7 @@ test('limit rejections: the share of a cell is named in text and fields', () => 
     rejectedByRow: -1,
     rejectedByBudget: row,
   };
-  const rejection = createLimitRejection({ ...admission, reservationNanos: 1 }, limits, 0)!;
+  const rejection = createLimitRejection({ ...admission, reservationNanos: 1 }, limits)!;
   expect(rejection.message).toBe('The share of the cell eu in the daily budget of this agent is spent.');
   const fields = { scope: 'agent', budgetId: 'row-1', window: 'day', cell: 'eu', spentCents: 5, budgetCents: 5 };
   expect(JSON.parse(rejection.body)).toMatchObject(fields);
@@ -135,8 +141,8 @@ test('limit rejections: the share of a cell is named in text and fields', () => 
 });
 
 test('limit rejections: the limit of a tool names the tools, and has its own reason', () => {
-  const admission = { ...createRejectedAdmission('rpm', 1_900_000_030), rejectedByRow: TOOL_RATE_ROW };
-  const rejection = createLimitRejection(admission, limits, 1_900_000_000_500, { pattern: 'delete_*', rpm: 3 })!;
+  const admission = { ...at(1_900_000_000, 'rpm', 1_900_000_030), rejectedByRow: TOOL_RATE_ROW };
+  const rejection = createLimitRejection(admission, limits, { pattern: 'delete_*', rpm: 3 })!;
   expect(rejection).toMatchObject({ status: 429, reason: 'rpm_tool' });
   expect(JSON.parse(rejection.body)).toEqual({
     error: rejection.message,

@@ -21,15 +21,16 @@ import {
 
 /** SDKs sleep as long as Retry-After says: up to a minute is useful, a day is not. */
 const RETRY_AFTER_SEC_MAX = 60;
+const MS_PER_SECOND = 1000;
 
 /** Null: the call was admitted. `limits`: of the call. */
 export function createLimitRejection(
   admission: Admission,
   limits: AgentLimits,
-  nowMs: number,
   toolRate: ToolRate | null = null,
 ): Rejection | null {
   const { rejectedByBudget, rejectedByRow } = admission;
+  const nowMs = admission.admittedAtSec * MS_PER_SECOND;
   if (rejectedByRow === TOOL_RATE_ROW) return createToolRateRejection(toolRate!, admission.retryAtSec, nowMs);
   if (rejectedByBudget !== null) return createBudgetRejection(rejectedByBudget, admission);
   if (rejectedByRow < 0) return null;

@@ -9,7 +9,7 @@ import { countAdmissibleCalls, precheckLimits } from './precheck-limits.js';
 /** The budget is 100 of these. */
 const PERCENT = NANOS_PER_CENT / 100;
 const LIMITS = createTestLimits({ budgetCents: 1, tpmLimit: 1, hardBudget: true });
-const NOW_MS = Date.UTC(2026, 10, 23);
+const NOW_SEC = Date.UTC(2026, 10, 23) / 1000;
 
 interface State {
   readonly rpm?: number;
@@ -25,12 +25,13 @@ function createSnapshot({ rpm = 60, rpd = 10_000, tpm = 1, spent = 0, reserved =
   Object.assign(remaining, { [RPM_ROW]: rpm, [RPD_ROW]: rpd, [TPM_ROW]: tpm });
   const full = [RPM_ROW, RPD_ROW, TPM_ROW].find((row) => remaining[row] === 0);
   return {
+    takenAtSec: NOW_SEC,
     windows: [
       {
         providerSlug: 'openai',
         remaining,
         resetAtSec: remaining.map(() => null),
-        rejection: full === undefined ? null : { row: full, retryAtSec: NOW_MS / 1000 + 7 },
+        rejection: full === undefined ? null : { row: full, retryAtSec: NOW_SEC + 7 },
       },
     ],
     spends: [{ budget: LIMITS.budgets[0]!, spentNanos: spent * PERCENT, reservedNanos: reserved * PERCENT }],
@@ -50,7 +51,7 @@ test.each<[State, number, string | null]>([
   [{ spent: 20, reserved: 20 }, 60, null],
   [{ spent: 20, reserved: 20 }, 61, 'budget_in_flight'],
 ])('precheck: %j with a reservation of %d percent is rejected as %s', (state, reservation, reason) => {
-  const rejection = precheckLimits(createSnapshot(state), LIMITS, NOW_MS, reservation * PERCENT);
+  const rejection = precheckLimits(createSnapshot(state), LIMITS, reservation * PERCENT);
   expect(rejection?.reason ?? null).toBe(reason);
 });
 
@@ -65,5 +66,7 @@ test.each<[State, number, number]>([
 });
 
 test('precheck: without a snapshot of windows nothing sets a number of calls', () => {
-  expect(countAdmissibleCalls({ windows: [], spends: [] }, LIMITS, 0)).toBe(Number.POSITIVE_INFINITY);
+  expect(countAdmissibleCalls({ takenAtSec: NOW_SEC, windows: [], spends: [] }, LIMITS, 0)).toBe(
+    Number.POSITIVE_INFINITY,
+  );
 });

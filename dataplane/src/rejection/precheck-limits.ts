@@ -15,20 +15,19 @@ import type { Rejection } from './rejections.js';
  * the snapshot's. `reservationNanos`: see {@link AdmissionRequest}.
  */
 export function precheckLimits(
-  { windows, spends }: LimitSnapshot,
+  { takenAtSec, windows, spends }: LimitSnapshot,
   limits: AgentLimits,
-  nowMs: number,
   reservationNanos = 0,
 ): Rejection | null {
   const full = windows[0]?.rejection ?? null;
-  if (full !== null) return createPrecheckRejection(full, null, null, 0, limits, nowMs);
+  if (full !== null) return createPrecheckRejection(full, null, null, 0, limits, takenAtSec);
   for (const row of limits.checkedBudgets) {
     const spend = findSpend(spends, row);
     if (spend === undefined || row.mode === 'audit') continue;
     const reserved = row.reservationOf(reservationNanos);
     const isExceeded =
       reserved > 0 ? countReservationsThatFit(row, spend, reserved) < 1 : spend.spentNanos >= row.limitNanos;
-    if (isExceeded) return createPrecheckRejection(null, row, spend, reserved, limits, nowMs);
+    if (isExceeded) return createPrecheckRejection(null, row, spend, reserved, limits, takenAtSec);
   }
   return null;
 }
@@ -70,9 +69,9 @@ function createPrecheckRejection(
   spend: SpendSnapshot | null,
   reservationNanos: number,
   limits: AgentLimits,
-  nowMs: number,
+  takenAtSec: number,
 ): Rejection | null {
-  const retryAtSec = full?.retryAtSec ?? budget?.resetsAtSec(nowMs / 1000) ?? 0;
+  const retryAtSec = full?.retryAtSec ?? budget?.resetsAtSec(takenAtSec) ?? 0;
   const rejected = {
     outcome: full === null ? 'budget' : LIMIT_TABLE[full.row]!.type,
     rejectedByRow: full?.row ?? budget!.tableRow,
@@ -81,10 +80,10 @@ function createPrecheckRejection(
     wouldReject: '',
     rpmRemaining: 0,
     rpmResetAtSec: retryAtSec,
-    admittedAtSec: 0,
+    admittedAtSec: takenAtSec,
     spentNanos: spend?.spentNanos ?? 0,
     reservedNanos: spend?.reservedNanos ?? 0,
     reservationNanos,
   };
-  return createLimitRejection(rejected, limits, nowMs);
+  return createLimitRejection(rejected, limits);
 }

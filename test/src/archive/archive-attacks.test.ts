@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createLogger } from '@acg/base/log';
 import { Secret } from '@acg/base/secret';
 import { Archiver } from '@acg/controlplane/archive/archiver';
-import { openObjectStore, StorageUnavailable } from '@acg/controlplane/archive/object-store';
+import { type ObjectStore, openObjectStore, StorageUnavailable } from '@acg/controlplane/archive/object-store';
 import { UsageRetention } from '@acg/controlplane/ledger/usage-retention';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { useTestDatabase } from '../fixtures/test-database.js';
@@ -113,9 +113,13 @@ test('a tenant whose sum exceeds a bigint, or whose day cannot be written, keeps
   ];
   for (const org of [huge, broken, other]) await insertRecords(sql, org, DAY_MS, 4);
   await insertRecords(sql, other, pastDay(11), 4);
-  // Each record in an hour of its own, and all in one hour, whose charge has no place in a bigint.
-  await sql`update usage_records set cost_nanos = 9000000000000000000 where org_id in (${huge.orgId}, ${broken.orgId})`;
-  await sql`update usage_records set started_at = ${new Date(DAY_MS)} where org_id = ${broken.orgId}`;
+  await sql`update usage_records set cost_nanos = 9000000000000000000 where org_id = ${huge.orgId}`;
+  const store = openObjectStore({ kind: 'file', path: home });
+  const put: ObjectStore['put'] = async (key, bytes) => {
+    if (key.includes(broken.orgId)) throw new Error('this day cannot be written');
+    await store.put(key, bytes);
+  };
+  archiver = new Archiver(sql, { put, get: store.get.bind(store) }, log);
   await run();
   expect(await archiver.findProblem(huge.orgId, DAY)).toBeNull();
   const [sums] = await queryDuckDb(`select sum("costNanos") as nanos from read_parquet('${partOf(huge.orgId)}')`);
@@ -125,6 +129,58 @@ test('a tenant whose sum exceeds a bigint, or whose day cannot be written, keeps
   expect(await archiver.findProblem(broken.orgId, DAY)).toContain('not in the archive yet');
   expect(archiver.behindDays).toBe(1);
   expect(await archiver.isArchived(DAY_MS)).toBe(false);
+});
+
+test('a charge of an hour that exceeds a bigint is split into parts of 18 digits, with the sums of the ledger', async () => {
+  const { sql } = db();
+  const org = await insertArchivedOrganization(sql, 'Invented');
+  await insertRecords(sql, org, DAY_MS, 4);
+  const nanos = 9_000_000_000_000_000_001n;
+  await sql`
+    update usage_records set started_at = ${new Date(DAY_MS)}, model = 'm', cost_nanos = ${String(nanos)}::text::bigint,
+           tokens_in_uncached = 4000000000000000001, tokens_cache_read = 0, tokens_out = 0 where org_id = ${org.orgId}`;
+  await run();
+  expect(lines.join('')).not.toContain('could not be written');
+  expect(await archiver.findProblem(org.orgId, DAY)).toBeNull();
+  const [charges] = await queryDuckDb(`
+    select sum("x_CostNanos") as nanos, sum("BilledCost") as usd, sum("ConsumedQuantity") as tokens, sum("x_Requests") as calls,
+           max("x_CostNanos") < 1000000000000000000 and max("ConsumedQuantity") < 1000000000000000000 as fits
+      from read_parquet('${partOf(org.orgId).replace('/usage/', '/focus/')}')`);
+  const sum = String(4n * nanos);
+  expect(charges).toEqual({
+    nanos: sum,
+    usd: `${sum.slice(0, -9)}.${sum.slice(-9)}`,
+    tokens: '16000000000000000004',
+    calls: '4',
+    fits: 'true',
+  });
+});
+
+test('storage that rejects one organization keeps no other one waiting beyond the next run', async () => {
+  const { sql } = db();
+  const orgs = [await insertArchivedOrganization(sql, 'One'), await insertArchivedOrganization(sql, 'Two')];
+  const [rejected, other] = orgs.sort((a, b) => (a.orgId < b.orgId ? -1 : 1)) as [(typeof orgs)[0], (typeof orgs)[0]];
+  const days = [DAY_MS, pastDay(11)];
+  for (const org of orgs) for (const dayMs of days) await insertRecords(sql, org, dayMs, 4);
+  const store = openObjectStore({ kind: 'file', path: home });
+  let isRejected = true;
+  const put: ObjectStore['put'] = async (key, bytes) => {
+    if (isRejected && key.includes(rejected.orgId)) throw new StorageUnavailable(`PUT ${key}: 403 AccessDenied`);
+    await store.put(key, bytes);
+  };
+  archiver = new Archiver(sql, { put, get: store.get.bind(store) }, log);
+  const archived = async () =>
+    (await sql<{ orgId: string }[]>`select org_id as "orgId" from archive_days order by 1`).map(({ orgId }) => orgId);
+  await run();
+  expect(await archived()).toEqual([]);
+  await run();
+  expect(await archived()).toEqual([other.orgId, other.orgId]);
+  expect(archiver.behindDays).toBe(2);
+  isRejected = false;
+  await run();
+  expect(await archived()).toEqual([rejected.orgId, rejected.orgId, other.orgId, other.orgId]);
+  expect(archiver.behindDays).toBe(0);
+  for (const dayMs of days) expect(await archiver.isArchived(dayMs)).toBe(true);
 });
 
 test('retention reads a day back before it drops it: a damaged one is archived again first', async () => {

@@ -156,6 +156,13 @@ test('use is written down at most once a minute', async () => {
   const before = await seen();
   for (let n = 0; n < 3; n++) await get(cookie);
   expect(await seen()).toEqual(before);
+  // Of two sessions that have been idle, only the one that is used.
+  await logInBrowser(email);
+  await sql()`update sessions set last_seen_at = now() - interval '2 minutes' where user_id = ${user.id}`;
+  await get(cookie);
+  const used = await sql()`
+    select kind from sessions where user_id = ${user.id} and last_seen_at > now() - interval '1 minute'`;
+  expect(used).toEqual([{ kind: 'browser' }]);
 });
 
 test.each(['', 'acg_session=', 'acg_session=x', `acg_session=${'A'.repeat(43)}`, 'other=1', 'acg_session', ';;=;'])(

@@ -217,6 +217,11 @@ test('an e-mail reports the login, without text chosen by the program', async ()
   expect(text).not.toContain('evil');
 });
 
+test('start: one character is enough for names; a code of one character is as unknown as any other', async () => {
+  expect((await post('', { client: 'a', hostname: 'b' })).status).toBe(201);
+  expect(await post('/token', { deviceCode: 'x' })).toMatchObject({ status: 400, body: { error: 'expired_token' } });
+});
+
 test.each(['<b>acg</b>', 'a\nb', '', 'x'.repeat(81), 'acg\u202e'])(
   'start: a program does not call itself %j',
   async (client) => {

@@ -216,8 +216,12 @@ test.each([
 test('a token that names the session of another user is 401', async () => {
   const [ada, eve] = [await signup(), await signup()];
   const sign = createSigner({ key: plane().config.jwtSecrets[0]!.reveal(), algorithm: 'HS256' });
-  const forged = sign({ ...claimsOf(ada.token), sid: claimsOf(eve.token).sid });
-  expect([await me(forged), (await refresh(forged)).status]).toEqual([401, 401]);
+  const { sid } = claimsOf(eve.token);
+  for (const gen of [claimsOf(ada.token).gen, 0]) {
+    const forged = sign({ ...claimsOf(ada.token), sid, gen });
+    expect([await me(forged), (await refresh(forged)).status]).toEqual([401, 401]);
+  }
+  expect([await me(ada.token), await me(eve.token)]).toEqual([200, 200]);
 });
 
 test('change-password: requires the current one, revokes all other sessions and the pending e-mails', async () => {

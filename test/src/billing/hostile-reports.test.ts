@@ -36,8 +36,8 @@ type Body = any;
 class HostileReports extends BillingReportsStandIn {
   change: (path: string, body: Body) => Body = (_path, body) => body;
 
-  protected override respond(request: ReceivedRequest): StandInResponse {
-    const answer = super.respond(request);
+  protected override async respond(request: ReceivedRequest): Promise<StandInResponse> {
+    const answer = await super.respond(request);
     return answer.status === 200
       ? jsonResponse(200, this.change(request.path, JSON.parse(String(answer.body))))
       : answer;
@@ -305,6 +305,54 @@ test('a key without a redacted form is told apart by its id: it is not the key o
   expect(await linesOf(setup)).toMatchObject([{ key: 'key_9', isHeld: false, theirCents: 0.6 }]);
 });
 
+test('two keys that the provider shows alike: what the gateway did not book is ambiguous, and no event', async () => {
+  const setup = await setUp();
+  reports.keys = [KEY, { id: 'key_2', redacted: KEY.redacted }];
+  reports.calls = [billedCall(CALL_MS), billedCall(CALL_MS, 'key_2'), billedCall(CALL_MS, 'key_2')];
+  await book(setup, 'openai', CALL_MS);
+  expect(await check(setup)).toBeNull();
+  const amounts = { differenceCents: 1.2, ambiguousCents: 1.2, unattributedCents: 0, failureCents: 0, priceCents: 0 };
+  expect(await accountOf(setup)).toMatchObject({ state: 'ambiguous', ...amounts, otherKeysCents: 0 });
+  expect(await linesOf(setup)).toMatchObject([{ state: 'ambiguous', key: KEY.redacted, isHeld: true, ...amounts }]);
+  expect(await eventsOf(setup)).toEqual([]);
+  // Both keys are held now: their sum can be compared.
+  const { owner, agentId } = setup;
+  const projectId = (await owner.call('GET', '/v1/projects')).body.projects[0].id;
+  const other = (await owner.call('POST', '/v1/agents', { projectId, name: 'Other' })).body.agent.id;
+  expect(other).not.toBe(agentId);
+  const credentials = { agentId: other, providerSlug: 'openai', credentials: { apiKey: 'sk-first-9876543210-0001' } };
+  expect((await owner.call('POST', '/v1/providers/accounts', credentials)).status).toBe(201);
+  expect(await check(setup)).toBeNull();
+  expect(await accountOf(setup)).toMatchObject({ state: 'unattributed', unattributedCents: 1.2, ambiguousCents: 0 });
+  // A key that is listed twice, as while the list changes, is one key.
+  reports.keys = [KEY];
+  reports.change = (path, body) =>
+    path.endsWith('/api_keys') ? { ...body, data: [...body.data, ...body.data] } : body;
+  reports.calls = [billedCall(CALL_MS)];
+  expect(await check(setup)).toBeNull();
+  expect(await accountOf(setup)).toMatchObject({ state: 'match', differenceCents: 0 });
+});
+
+test('an unlisted key whose id has NUL and 5 000 characters is outside of the comparison', async () => {
+  const setup = await setUp();
+  reports.keys = [];
+  reports.calls = [billedCall(CALL_MS, `\u0000${'x'.repeat(5_000)}`)];
+  expect(await check(setup)).toBeNull();
+  expect(await linesOf(setup)).toMatchObject([{ key: expect.stringMatching(/^\ufffdx{199}$/), isHeld: false }]);
+});
+
+test('booked usage that exceeds a bigint is a problem with a text', async () => {
+  const setup = await setUp();
+  reports.keys = [KEY];
+  reports.calls = [billedCall(CALL_MS)];
+  for (let i = 0; i < 3; i++) await book(setup, 'openai', CALL_MS + i);
+  const { sql } = plane.database;
+  for (const nanos of ['4000000000000000000', '4000000000000000']) {
+    await sql`update usage_records set cost_nanos = ${nanos}::text::bigint where org_id = ${setup.owner.orgId}`;
+    expect(await check(setup)).toContain('too large to compare');
+  }
+});
+
 test('a credit is shown as a difference, and is no price for PRICES_FILE', async () => {
   const setup = await setUp();
   reports.keys = [KEY];
@@ -327,6 +375,22 @@ test('OpenRouter, a key used elsewhere for a model without a price: unattributed
   expect(await check(setup)).toBeNull();
   expect(await linesOf(setup)).toMatchObject([{ state: 'unattributed', unattributedCents: 1.2, priceCents: 0 }]);
   expect(await eventsOf(setup)).toEqual(['credential.used_elsewhere']);
+});
+
+test('OpenRouter, two keys with one label: the hash tells them apart', async () => {
+  const setup = await setUp('openrouter');
+  reports.keys = [
+    { id: '0'.repeat(64), redacted: 'sk-fir...001' },
+    { id: HASH, redacted: 'sk-fir...001' },
+  ];
+  const atMs = NOW_MS - 20 * DAY_MS;
+  reports.calls = [billedCall(atMs, HASH), billedCall(atMs, '0'.repeat(64))];
+  await book(setup, 'router', atMs);
+  expect(await check(setup)).toBeNull();
+  expect(await accountOf(setup)).toMatchObject({ state: 'match', theirCents: 0.6, otherKeysCents: 0.6 });
+  expect((await linesOf(setup)).map(({ key }: Body) => key)).toEqual(
+    expect.arrayContaining(['sk-fir...001', `sk-fir...001 (${'0'.repeat(64)})`]),
+  );
 });
 
 test('OpenRouter, days that it no longer reports: the lines of an earlier check stay, and nothing is unbilled', async () => {

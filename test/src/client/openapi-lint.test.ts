@@ -32,6 +32,19 @@ whole('a strict linter has nothing to say', async () => {
   expect(await lint(source)).toEqual([]);
 });
 
+test('every name and label in a body follows the rule for names', () => {
+  const { schemas } = document.components as { schemas: Record<string, { properties?: object }> };
+  const names = Object.entries(schemas).flatMap(([schema, { properties = {} }]) =>
+    Object.entries(properties as Record<string, { pattern?: string }>)
+      .filter(([field]) => /(?:Input|Patch|Put)$/.test(schema) && /^(?:name|orgName|displayName|label)$/.test(field))
+      .map(([field, { pattern = '' }]) => ({ field: `${schema}.${field}`, pattern: new RegExp(pattern, 'u') })),
+  );
+  expect(names.length).toBeGreaterThan(20);
+  for (const { field, pattern } of names)
+    for (const hidden of ['\u200b', '\u202e', '\u2066', '\ufeff', '\u0000'])
+      expect([field, hidden, pattern.test(`a${hidden}b`), pattern.test('ab')]).toEqual([field, hidden, false, true]);
+});
+
 test('the linter detects an operation without a summary, an undeclared tag scheme, a wrong example', async () => {
   const broken = JSON.parse(source);
   delete broken.paths['/v1/agents'].get.summary;

@@ -52,6 +52,52 @@ test.each<[string, string, string, Record<string, unknown> | undefined, string]>
   expect([answer.status, answer.body]).toEqual([400, { error }]);
 });
 
+const HIDDEN_TEXT =
+  'must not be blank, and must not contain control characters or characters that hide or reorder text';
+test.each([
+  ['a zero-width space', 'pro\u200bd'],
+  ['a joiner behind a Latin letter', 'pro\u200dd'],
+  ['only a joiner', '\u200d'],
+  ['a soft hyphen', 'pro\u00add'],
+  ['a word joiner', 'pro\u2060d'],
+  ['a byte order mark', '\ufeffprod'],
+  ['an override of the direction', 'agent \u202egpj.exe'],
+  ['an isolate', 'a\u2066b'],
+  ['an Arabic letter mark', 'a\u061cb'],
+  ['a line separator', 'a\u2028b'],
+])('names with %s are 400 everywhere', async (_what, name) => {
+  const owner = await plane().createMember('owner');
+  const projectId = (await owner.call('POST', '/v1/projects', { name: 'x' })).body.project.id;
+  const { id } = (await owner.call('POST', '/v1/agents', { projectId, name: 'x' })).body.agent;
+  const keyId = (await owner.call('POST', '/v1/api-keys', { projectId, agentId: id, name: 'x' })).body.key.id;
+  for (const [method, path, body] of [
+    ['POST', '/v1/projects', {}],
+    ['PATCH', `/v1/projects/${projectId}`, {}],
+    ['POST', '/v1/agents', { projectId }],
+    ['PATCH', `/v1/agents/${id}`, {}],
+    ['POST', '/v1/api-keys', { projectId, agentId: id }],
+    ['PATCH', `/v1/api-keys/${keyId}`, {}],
+    ['POST', '/v1/management-tokens', { role: 'viewer' }],
+  ] as const) {
+    const answer = await owner.call(method, path, { ...body, name });
+    expect([path, answer.status, answer.body]).toEqual([path, 400, { error: `name ${HIDDEN_TEXT}` }]);
+  }
+  const renamed = await owner.call('PATCH', '/v1/me', { name });
+  expect([renamed.status, renamed.body.error]).toEqual([
+    400,
+    'name must not be blank, and must not contain web addresses or control characters',
+  ]);
+});
+
+test.each(['SEO-Bot №7 (β) 🚀', '👩\u200d💻 on call', 'می\u200cخواهم', 'क्\u200dष'])(
+  'the name %s is accepted',
+  async (name) => {
+    const owner = await plane().createMember('owner');
+    const { project } = (await owner.call('POST', '/v1/projects', { name })).body;
+    expect(project.name).toBe(name);
+  },
+);
+
 test('a slug spells a name without its accents', async () => {
   const owner = await plane().createMember('owner');
   for (const [name, slug] of [

@@ -8,7 +8,9 @@ let owner: Member;
 let projectId: string;
 let endpointId: string;
 
-const minutesAgo = (minutes: number): Date => new Date(Date.now() - minutes * 60_000);
+/** Of this file: its conditions are written before its rows. */
+const NOW_MS = Date.now();
+const minutesAgo = (minutes: number): Date => new Date(NOW_MS - minutes * 60_000);
 
 beforeAll(async () => {
   owner = await plane().createMember('owner');
@@ -34,6 +36,7 @@ beforeAll(async () => {
     await create('/v1/providers/accounts', { agentId: made[0], ...body });
     await create('/v1/credentials', { name: providerSlug === 'openai' ? 'Main' : 'Spare', ...body });
   }
+  await sql`update credentials set rotated_at = now() - length(name) * interval '1 hour' where org_id = ${orgId}`;
   await sql`update credentials set status = 'needs_credentials' where org_id = ${orgId} and name = 'Main'`;
   for (const role of ['viewer', 'admin'] as const) await plane().createMember(role, orgId);
   await sql`update users set name = 'Person ' || right(id::text, 6)
@@ -51,18 +54,67 @@ beforeAll(async () => {
       values (${newId()}, ${orgId}, ${endpointId}, ${newId()}, ${event}, '{}', ${['success', 'failed', 'failed'][i]!},
         ${[2, 3, 1][i]!}, ${i === 1 ? null : minutesAgo(10 - i)}, ${minutesAgo(30 + i)}, ${minutesAgo(-9_999)})`;
   }
+  await create('/v1/providers/accounts', {
+    agentId: made[1],
+    providerSlug: 'openai',
+    credentials: { apiKey: 'sk-example-not-a-real-key' },
+  });
+  await sql`update provider_accounts set last_used_at = now() - interval '1 hour' * length(agent_id::text || provider_slug)
+    where org_id = ${orgId} and (agent_id, provider_slug) <> (${made[1]!}, 'openai')`;
+  await sql`update provider_accounts set credential_id = c.id, key_id = null, nonce = null, ciphertext = null
+    from credentials c where c.org_id = ${orgId} and c.name = 'Spare' and c.provider_slug = provider_accounts.provider_slug
+     and provider_accounts.org_id = ${orgId}`;
+  await seedTimedLists(orgId, made);
 });
+
+/** Trust rules, management tokens, alert rules with alerts, and runs: three of each, one without its optional instant. */
+async function seedTimedLists(orgId: string, agentIds: readonly string[]): Promise<void> {
+  const { sql } = plane().database;
+  for (const [i, name] of ['zeta', 'Alpha', 'beta'].entries()) {
+    const [agentId, at, optional] = [agentIds[i]!, minutesAgo(50 - i), i === 1 ? null : minutesAgo(9 + i)];
+    await sql`
+      insert into trust_rules (id, org_id, project_id, agent_id, name, issuer, audience, conditions, key_lifetime_s, jti_once,
+        keys_uploaded, last_used_at, created_at)
+      values (${newId()}, ${orgId}, ${projectId}, ${agentId}, ${name}, 'https://issuer.example', 'a', '[]', 900, false, true,
+        ${optional}, ${at})`;
+    await sql`
+      insert into management_tokens (id, org_id, name, role, token_prefix, token_hash, created_by, last_used_at, expires_at,
+        created_at)
+      values (${newId()}, ${orgId}, ${name}, ${['viewer', 'admin', 'member'][i]!}, 'acgm_00000000', ${Buffer.from(newId())},
+        ${owner.userId}, ${optional}, ${i === 0 ? null : minutesAgo(-60 * (3 - i))}, ${at})`;
+    const ruleId = newId();
+    await sql`
+      insert into alert_rules (id, org_id, name, metric, window_hours, increase_percent, at_least, created_at)
+      values (${ruleId}, ${orgId}, ${name}, 'spend', 1, 50, 1, ${at})`;
+    await sql`
+      insert into alerts (id, org_id, rule_id, value, opened_at, resolved_at)
+      values (${newId()}, ${orgId}, ${ruleId}, 1, ${at}, ${optional})`;
+    const runId = newId();
+    await sql`
+      insert into runs (id, org_id, agent_id, root_id, label, budget_cents, token_hash, key_prefix, created_at, expires_at)
+      values (${runId}, ${orgId}, ${agentId}, ${runId}, ${name}, 100, ${Buffer.from(runId)}, 'acg_00000000', now(),
+        ${minutesAgo(-10 * (i + 1))})`;
+    await sql`
+      insert into budget_spend (org_id, budget_id, period, slot, spent_nanos, ledger_nanos, calls)
+      values (${orgId}, ${runId}, 'total', 0, ${[3, 1, 2][i]! * 10_000_000}, 0, ${[2, 3, 1][i]!})`;
+  }
+}
 
 const LISTS: Readonly<Record<string, { readonly items: string; readonly sorts: readonly string[] }>> = {
   projects: { items: 'projects', sorts: ['createdAt', 'name'] },
   'agents?projectId=PROJECT': { items: 'agents', sorts: ['createdAt', 'name'] },
   'api-keys': { items: 'keys', sorts: ['createdAt', 'name', 'lastUsedAt', 'expiresAt'] },
-  members: { items: 'members', sorts: ['createdAt', 'name', 'email', 'role'] },
+  members: { items: 'members', sorts: ['createdAt', 'name', 'email', 'role', 'lastSeenAt'] },
   webhooks: { items: 'endpoints', sorts: ['createdAt', 'url'] },
   'webhooks/ENDPOINT/deliveries': { items: 'deliveries', sorts: ['createdAt', 'lastAttemptAt', 'attempts'] },
   audit: { items: 'entries', sorts: ['at'] },
-  'providers/accounts': { items: 'accounts', sorts: [] },
-  credentials: { items: 'credentials', sorts: [] },
+  'providers/accounts': { items: 'accounts', sorts: ['createdAt', 'agentName', 'providerSlug', 'lastUsedAt'] },
+  credentials: { items: 'credentials', sorts: ['createdAt', 'name', 'providerSlug', 'accounts', 'rotatedAt'] },
+  'trust-rules': { items: 'rules', sorts: ['createdAt', 'name', 'agentName', 'lastUsedAt'] },
+  'management-tokens': { items: 'tokens', sorts: ['createdAt', 'name', 'role', 'lastUsedAt', 'expiresAt'] },
+  'alert-rules': { items: 'rules', sorts: ['createdAt', 'name'] },
+  alerts: { items: 'alerts', sorts: ['openedAt', 'ruleName', 'resolvedAt'] },
+  runs: { items: 'runs', sorts: ['createdAt', 'label', 'agentName', 'spentCents', 'calls', 'end'] },
 };
 type Item = Readonly<Record<string, string | number | null>>;
 
@@ -75,11 +127,11 @@ async function list(path: string, query: Readonly<Record<string, string>>): Prom
 }
 
 const ROLES = ['viewer', 'member', 'admin', 'owner'];
-const TEXTS = ['name', 'email', 'url'];
+const TEXTS = ['name', 'email', 'url', 'agentName', 'providerSlug', 'label', 'ruleName'];
 const figureOf = (item: Item, field: string): string | number | null => {
-  const value = item[field]!;
+  const value = field === 'end' ? (item.endedAt ?? item.expiresAt)! : item[field]!;
   if (field === 'role') return ROLES.indexOf(String(value));
-  return field === 'name' && value !== null ? String(value).toLowerCase() : value;
+  return TEXTS.includes(field) && value !== null ? String(value).toLowerCase() : value;
 };
 
 test.each(Object.entries(LISTS).flatMap(([path, { sorts }]) => sorts.map((sort) => [path, sort] as const)))(

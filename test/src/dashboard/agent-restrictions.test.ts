@@ -40,7 +40,7 @@ test('restricts an agent to models and calls, and tells whether a call would pas
   await checking.getByLabel('Call', { exact: true }).fill('POST /v1/chat/completions');
   await checking.getByLabel('Model (optional)').fill('gpt-4o');
   await checking.getByRole('button', { name: 'Check' }).click();
-  await checking.getByText('Rejected: denied_model').waitFor();
+  await checking.getByText('Rejected: Denied model').waitFor();
   await checking.getByLabel('Model (optional)').fill('gpt-5-mini');
   await checking.getByRole('button', { name: 'Check' }).click();
   await checking.getByText('The call would pass').waitFor();

@@ -35,6 +35,15 @@ interface HoverTarget {
   readonly y: number;
 }
 
+interface Layout {
+  /** By which the page is wider than the window. */
+  readonly overflowPx: number;
+  /** Closed cards of lists on phones that are too high; the cards of totals are no items, and long texts are wanted. */
+  readonly tallCards: readonly string[];
+  /** Figures and labels of buttons that are cut off. */
+  readonly truncatedTexts: readonly string[];
+}
+
 /** Kinds of controls that were checked under the pointer, with the theme. */
 const hoveredControls = new Set<string>();
 /** Buttons and links with a text whose middle is visible and not covered. */
@@ -127,7 +136,6 @@ class BrowserUser {
     mkdirSync(SCREENSHOTS, { recursive: true });
     for (const { width, height } of VIEWPORTS) {
       await this.page.setViewportSize({ width, height });
-      let checked: string | null = null;
       for (const colorScheme of COLOR_SCHEMES) {
         await this.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
         await this.waitUntilLoaded();
@@ -138,26 +146,16 @@ class BrowserUser {
             [],
           );
         // The same elements in the other theme: only rules about colours can differ.
-        const markup = await this.#readMarkup();
-        const rules = markup === checked ? AXE_COLOR_RULES : AXE_RULES;
+        const isMarkupChecked = (await this.#keepMarkup()) && colorScheme !== COLOR_SCHEMES[0];
+        const rules = isMarkupChecked ? AXE_COLOR_RULES : AXE_RULES;
         expect(await this.#findAccessibilityViolations(rules), `${name}, ${colorScheme}, ${width}`).toEqual([]);
-        checked = markup;
-        await this.#expectNoOverflow(name, width);
-        expect(await this.#findTallCards(), `${name}, ${width}: items of lists above ${CARD_HEIGHT_MAX} px`).toEqual(
-          [],
-        );
-        expect(
-          await this.#findTruncatedText(),
-          `${name}, ${width}: figures and labels of buttons that are cut`,
-        ).toEqual([]);
+        const { tallCards } = await this.#checkLayout(name, width);
+        expect(tallCards, `${name}, ${width}: items of lists above ${CARD_HEIGHT_MAX} px`).toEqual([]);
       }
     }
     for (const viewport of [NARROWEST_VIEWPORT, WIDEST_VIEWPORT]) {
       await this.page.setViewportSize(viewport);
-      await this.#expectNoOverflow(name, viewport.width);
-      expect(await this.#findTruncatedText(), `${name}, ${viewport.width}: figures and labels that are cut`).toEqual(
-        [],
-      );
+      await this.#checkLayout(name, viewport.width);
     }
     await this.page.setViewportSize(VIEWPORTS[0]);
   }
@@ -190,10 +188,21 @@ class BrowserUser {
     return violations;
   }
 
-  /** The markup of the page, without the theme, and without the mark that stops transitions shortly after a resize. */
-  async #readMarkup(): Promise<string> {
-    const markup = await this.page.evaluate<string>('document.documentElement.outerHTML');
-    return markup.replace(/ data-mantine-color-scheme="\w+"| data-resizing="true"/g, '');
+  /**
+   * Keeps the markup in the page, and returns whether it is that of the previous call on this page. Without the theme, and
+   * without the mark that stops transitions shortly after a resize.
+   */
+  #keepMarkup(): Promise<boolean> {
+    return this.page.evaluate(() => {
+      const page = globalThis as unknown as {
+        document: { documentElement: { outerHTML: string } };
+        acgMarkup?: string;
+      };
+      const former = page.acgMarkup;
+      const { outerHTML } = page.document.documentElement;
+      page.acgMarkup = outerHTML.replace(/ data-mantine-color-scheme="\w+"| data-resizing="true"/g, '');
+      return page.acgMarkup === former;
+    });
   }
 
   /** `at`: only the control at this point. */
@@ -223,56 +232,48 @@ class BrowserUser {
     );
   }
 
-  /** Texts of figures and button labels that are cut off. */
-  #findTruncatedText(): Promise<readonly string[]> {
-    return this.page.evaluate(() => {
+  /** Expects no horizontal overflow and no cut figure or label of a button. */
+  async #checkLayout(name: string, width: number): Promise<Layout> {
+    let layout = await this.#measureLayout();
+    const overflowPx = async (): Promise<number> => {
+      layout = await this.#measureLayout();
+      return layout.overflowPx;
+    };
+    // An open menu follows the width of the window with a delay.
+    if (layout.overflowPx > 0)
+      await expect
+        .poll(overflowPx, { message: `${name} is wider than ${width}`, timeout: OVERFLOW_SETTLES_MS })
+        .toBeLessThanOrEqual(0);
+    expect(layout.truncatedTexts, `${name}, ${width}: figures and labels of buttons that are cut`).toEqual([]);
+    return layout;
+  }
+
+  #measureLayout(): Promise<Layout> {
+    return this.page.evaluate((cardHeightMax) => {
       interface Box {
         readonly scrollWidth: number;
         readonly clientWidth: number;
         readonly textContent: string;
-      }
-      const { document } = globalThis as unknown as { document: { querySelectorAll(s: string): Iterable<Box> } };
-      return [...document.querySelectorAll('.acg-metric-value,.mantine-Button-label')]
-        .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 1)
-        .map(({ textContent }) => textContent);
-    });
-  }
-
-  /** Closed cards of lists on phones that are too high; the cards of totals are no items, and long texts are wanted. */
-  #findTallCards(): Promise<readonly string[]> {
-    return this.page.evaluate((heightMax) => {
-      interface Card {
-        readonly textContent: string;
         querySelector(selector: string): unknown;
         getBoundingClientRect(): { readonly height: number };
       }
-      const { document } = globalThis as unknown as { document: { querySelectorAll(s: string): Iterable<Card> } };
-      return [...document.querySelectorAll('.acg-card-list-item')]
-        .filter((card) => card.querySelector('[aria-expanded="false"]') !== null)
-        .filter((card) => card.querySelector('.acg-card-text') === null)
-        .map((card) => ({ height: card.getBoundingClientRect().height, text: card.textContent }))
-        .filter(({ height }) => height > heightMax)
-        .map(({ height, text }) => `${height} px: ${text}`);
-    }, CARD_HEIGHT_MAX);
-  }
-
-  /** An open menu follows the width of the window with a delay. */
-  #expectNoOverflow(name: string, width: number): Promise<void> {
-    const message = `${name} is wider than ${width}`;
-    return expect
-      .poll(() => this.#measureOverflowPx(), { message, timeout: OVERFLOW_SETTLES_MS })
-      .toBeLessThanOrEqual(0);
-  }
-
-  /** Pixels by which the page is wider than the window. */
-  #measureOverflowPx(): Promise<number> {
-    return this.page.evaluate(() => {
       const { document, innerWidth } = globalThis as unknown as {
-        document: { documentElement: { scrollWidth: number } };
+        document: { documentElement: Box; querySelectorAll(selector: string): Iterable<Box> };
         innerWidth: number;
       };
-      return document.documentElement.scrollWidth - innerWidth;
-    });
+      return {
+        overflowPx: document.documentElement.scrollWidth - innerWidth,
+        tallCards: [...document.querySelectorAll('.acg-card-list-item')]
+          .filter((card) => card.querySelector('[aria-expanded="false"]') !== null)
+          .filter((card) => card.querySelector('.acg-card-text') === null)
+          .map((card) => ({ height: card.getBoundingClientRect().height, text: card.textContent }))
+          .filter(({ height }) => height > cardHeightMax)
+          .map(({ height, text }) => `${height} px: ${text}`),
+        truncatedTexts: [...document.querySelectorAll('.acg-metric-value,.mantine-Button-label')]
+          .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 1)
+          .map(({ textContent }) => textContent),
+      };
+    }, CARD_HEIGHT_MAX);
   }
 }
 

@@ -144,7 +144,7 @@ test('explains a rejected call', async () => {
   await clickLink('Calls');
   await click(
     page
-      .getByRole('row', { name: /admin_api_keys Rejected 403 sensitive_path/ })
+      .getByRole('row', { name: /admin_api_keys Rejected 403: Sensitive path/ })
       .getByRole('link')
       .first(),
   );
@@ -184,7 +184,7 @@ test('ends a leaked token and proves what it did', async () => {
   await click(page.getByRole('dialog').getByRole('button', { name: 'Revoke token' }));
   await page.getByText('revoked', { exact: true }).first().waitFor();
   await clickLink('All calls');
-  await page.getByRole('row', { name: /admin_api_keys Rejected 403 sensitive_path/ }).waitFor();
+  await page.getByRole('row', { name: /admin_api_keys Rejected 403: Sensitive path/ }).waitFor();
   await page
     .getByRole('row', { name: /completions 200/ })
     .first()

@@ -63,13 +63,15 @@ test('explains each rejection and links to its fix', async () => {
 
   // Forwarded and rejected calls are in one list.
   await page.getByRole('link', { name: 'Calls', exact: true }).click();
-  const rejected = page.getByRole('row', { name: /Busy bot OpenAI POST \/v1\/chat\/completions Rejected 429 rpm/ });
+  const rejected = page.getByRole('row', {
+    name: /Busy bot OpenAI POST \/v1\/chat\/completions Rejected 429: Requests per minute/,
+  });
   const forwarded = page.getByRole('row', { name: /Busy bot OpenAI POST \/v1\/chat\/completions 200/ });
   await rejected.waitFor();
   await forwarded.waitFor();
   await page.getByLabel('Outcome', { exact: true }).selectOption('Rejected');
   await forwarded.waitFor({ state: 'detached' });
-  await page.getByRole('row', { name: /Lost bot .*Rejected 403 not_assigned/ }).waitFor();
+  await page.getByRole('row', { name: /Lost bot .*Rejected 403: Not assigned/ }).waitFor();
   await rejected.getByRole('link').first().click();
   const drawer = page.getByRole('dialog', { name: 'Call' });
   await drawer.getByText('More requests per minute than the limit').waitFor();

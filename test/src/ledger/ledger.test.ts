@@ -423,6 +423,36 @@ test('ledger: keys remember their last use, and never an earlier one', async () 
   expect(await lastUse()).toEqual(new Date(now));
 });
 
+test('ledger: accounts remember their last use to the minute, and never an earlier one', async () => {
+  const { sql } = db();
+  const [orgId, projectId, agentId, accountId] = [newId(), newId(), newId(), newId()];
+  await sql`insert into organizations (id, name, slug) values (${orgId}, 'o', ${orgId})`;
+  await sql`insert into projects (id, org_id, name, slug) values (${projectId}, ${orgId}, 'p', 'p')`;
+  await sql`insert into agents (id, org_id, project_id, name, slug) values (${agentId}, ${orgId}, ${projectId}, 'a', 'a')`;
+  const [credentialId] = [newId()];
+  await sql`insert into credentials (id, org_id, name, provider_slug, key_id, nonce, ciphertext, circuit_key)
+    values (${credentialId}, ${orgId}, 'c', 'openai', 'k', ${Buffer.alloc(12)}, ${Buffer.alloc(16)}, ${orgId})`;
+  await sql`insert into provider_accounts (id, org_id, agent_id, provider_slug, credential_id, circuit_key)
+    values (${accountId}, ${orgId}, ${agentId}, 'openai', ${credentialId}, ${orgId})`;
+  const ingest = createIngest(sql);
+  const book = (...times: readonly number[]) =>
+    ingest.report({
+      dataPlaneId: 'd',
+      records: times.map((startedAtMs) => usageRecord({ accountId, orgId, agentId, startedAtMs })),
+    });
+  const lastUse = async () =>
+    (await sql`select last_used_at from provider_accounts where id = ${accountId}`)[0]!.last_used_at;
+  expect(await lastUse()).toBeNull();
+  await book(now - 3 * HOUR, now - 2 * HOUR);
+  expect(await lastUse()).toEqual(new Date(now - 2 * HOUR));
+  await book(now - 2 * HOUR + 59_000);
+  expect(await lastUse()).toEqual(new Date(now - 2 * HOUR));
+  await book(now - 2 * HOUR + 61_000);
+  expect(await lastUse()).toEqual(new Date(now - 2 * HOUR + 61_000));
+  await book(now - 3 * HOUR);
+  expect(await lastUse()).toEqual(new Date(now - 2 * HOUR + 61_000));
+});
+
 test('ledger: rejections of an hour add up, each report once, and those outside the retention are dropped', async () => {
   const ingest = createIngest(db().sql, [], 90);
   const [agentId, orgId] = [newId(), newId()];

@@ -9,7 +9,7 @@ import { RedisServer } from '../fixtures/redis-server.js';
 import { RedisSentinel, SENTINEL_GROUP, SENTINEL_PASSWORD } from '../fixtures/sentinel-process.js';
 import { TcpProxy } from '../fixtures/tcp-proxy.js';
 import { waitUntil } from '../fixtures/wait-until.js';
-import { admit, CountingMetrics, captureLog, createAdmissionRequest } from './counters-fixture.js';
+import { admit, CountingMetrics, captureLog, createAdmissionRequest, settleSpend } from './counters-fixture.js';
 
 let primary: RedisServer;
 let replica: RedisServer;
@@ -136,16 +136,26 @@ describe('Redis Sentinel', () => {
     return `redis+sentinel://${hosts}/${SENTINEL_GROUP}/0?sentinelPassword=${encodeURIComponent(SENTINEL_PASSWORD)}`;
   };
 
-  test('sentinel: when the primary dies, the counters find the replica with the counts', async () => {
+  test('sentinel: when the primary dies, the counters find the replica with the counts and keep all spend', async () => {
     sentinels = await RedisSentinel.startGroup(primary, 3, 2);
-    await openCounters(urlOf(sentinels));
+    const open = await openCounters(urlOf(sentinels));
+    const budgeted = createAdmissionRequest({ budgetNanos: 100, providerSlug: 'budgeted' });
+    const { agentId, orgId } = budgeted.limits;
+    settleSpend(open, agentId, 50, undefined, orgId);
     await exhaustRateLimit();
+    expect(await admit(open, budgeted)).toMatchObject({ outcome: 'admitted', spentNanos: 50 });
     await waitUntilReplicated(primary);
+    replica.pause(); // it never gets what follows
+    settleSpend(open, agentId, 10, undefined, orgId);
+    expect(await admit(open, budgeted)).toMatchObject({ outcome: 'admitted', spentNanos: 60 });
     await primary.kill();
+    replica.resume();
     await waitUntil('the gate is open', async () => (await admitOnce()) === 'unchecked');
+    settleSpend(open, agentId, 40, undefined, orgId);
     await waitUntil('the sentinels agree', async () => (await sentinels[0]!.primaryPort()) === replica.port);
     await waitUntil('limits are enforced again', () => counters!.isEnforcing);
     expect(await admitOnce()).toBe('rpm');
+    expect(await admit(open, budgeted)).toMatchObject({ outcome: 'budget', spentNanos: 100 });
     expect(lines).toEqual(OUTAGE_LOG_LINES);
   });
 

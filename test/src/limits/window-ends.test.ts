@@ -38,6 +38,13 @@ interface SelfBudget {
   readonly mode: string;
   readonly spentCents: number;
   readonly heldCents: number;
+  readonly resetAt: number;
+}
+
+interface SelfDocument {
+  readonly month: string;
+  readonly budgetResetAt: number;
+  readonly budgets: readonly SelfBudget[];
 }
 
 const database = useTestDatabase();
@@ -107,13 +114,17 @@ test.each(CASES)(
       const answer = await request(`${url}/proxy/openai/stream`, { method: 'POST', headers, body: '{"model":"m"}' });
       return { status: answer.statusCode, ended: answer.body.text() };
     };
+    const readRejection = async () => {
+      const { status, ended } = await call();
+      return { status, resetAt: JSON.parse(await ended).resetAt as number };
+    };
     const readSelf = async () => {
       const { body } = await request(`${url}/self`, { headers });
-      return ((await body.json()) as { budgets: SelfBudget[] }).budgets;
+      return (await body.json()) as SelfDocument;
     };
     /** Of the hard budget, cents. */
     const readHard = async () => {
-      const { spentCents, heldCents } = (await readSelf()).find(({ mode }) => mode === 'hard')!;
+      const { spentCents, heldCents } = (await readSelf()).budgets.find(({ mode }) => mode === 'hard')!;
       return [spentCents, heldCents];
     };
     const endStream = async (costCents: number): Promise<void> => {
@@ -126,7 +137,8 @@ test.each(CASES)(
 
     const first = await call();
     expect(await readHard()).toEqual([0, 15]);
-    expect((await call()).status).toBe(429);
+    // Twice: by the admission or by the precheck of its connection. Both name the end of the window by the store's clock.
+    for (let i = 0; i < 2; i++) expect(await readRejection()).toEqual({ status: 429, resetAt: turnSec });
 
     await setClock(turnSec + 5);
     expect(await readHard()).toEqual([0, 0]); // the running call has its reservation in the window before
@@ -150,17 +162,19 @@ test.each(CASES)(
       return before === after ? { [after]: 10 } : { [before]: 7, [after]: 3 };
     };
     const inWindows = (window: string, id: string | undefined): string => `${window} ${id ?? 'plain'}`;
-    const shown = (sec: number) =>
-      Object.fromEntries(
-        [{ window: 'month' as const, id: undefined }, ...rows].map(({ window, id }) => [
-          inWindows(window as Unit, id),
-          spentCents(window as Unit)[windowAt(window as Unit, sec)],
-        ]),
-      );
-    const readShown = async () =>
-      Object.fromEntries(
-        (await readSelf()).map((budget) => [inWindows(budget.window, budget.budgetId), budget.spentCents]),
-      );
+    const shown = (sec: number) => {
+      const month = calendarWindowAt('month', sec);
+      const budgets = [{ window: 'month' as const, id: undefined }, ...rows].map(({ window, id }) => [
+        inWindows(window as Unit, id),
+        [spentCents(window as Unit)[windowAt(window as Unit, sec)], calendarWindowAt(window as Unit, sec).endSec],
+      ]);
+      return [month.name, month.endSec, Object.fromEntries(budgets)];
+    };
+    const readShown = async () => {
+      const { month, budgetResetAt, budgets } = await readSelf();
+      const figures = budgets.map((row) => [inWindows(row.window, row.budgetId), [row.spentCents, row.resetAt]]);
+      return [month, budgetResetAt, Object.fromEntries(figures)];
+    };
     expect(await readShown()).toEqual(shown(turnSec));
 
     await createIngest(database().sql).report({ dataPlaneId: 'd', records: plane.records });

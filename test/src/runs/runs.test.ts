@@ -1,6 +1,6 @@
 /** Runs: their rules, as the management API and data planes see them (docs/contract.md#runs). */
 import { createHash } from 'node:crypto';
-import { deleteOldRuns } from '@acg/controlplane/runs/store';
+import { deleteOldRuns } from '@acg/controlplane/runs/delete-old-runs';
 import { ControlPlaneClient } from '@acg/proto/control-plane-client';
 import { Outcome } from '@acg/proto/messages';
 import { expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,6 +17,8 @@ const directories: string[] = [];
  * unchanged.
  */
 let initializedDirectoryPath: string | null = null;
+/** What its first start printed. */
+let firstOutput = '';
 
 /** `mode` 0700: closed to the user that runs Postgres when we are root, as root's home is. */
 const dataDirectory = (mode = 0o711): string => {
@@ -47,6 +49,7 @@ async function initializedDirectory(): Promise<string> {
   const node = launch(dataDir);
   await node.ready();
   expect(await node.stop('SIGTERM')).toBe(0);
+  firstOutput = node.output;
   directories.splice(directories.indexOf(join(dataDir, '..')), 1);
   initializedDirectoryPath = dataDir;
   return initializedDirectoryPath;
@@ -132,13 +135,10 @@ test('single node: clone to metered streamed call; Ctrl-C and restart keep all d
 });
 
 test('single node: secrets are generated once, with mode 0600, and never printed', async () => {
-  const dataDir = dataDirectory();
-  const node = launch(dataDir);
-  await node.ready();
-  const file = join(dataDir, 'secrets.json');
+  const file = join(await initializedDirectory(), 'secrets.json');
   expect(statSync(file).mode & 0o777).toBe(0o600);
   const values = Object.values(JSON.parse(readFileSync(file, 'utf8'))) as string[];
-  for (const value of values) expect(node.output).not.toContain(value);
+  for (const value of values) expect(firstOutput).not.toContain(value);
 });
 
 test.runIf(process.getuid?.() === 0)(
@@ -182,16 +182,19 @@ test.runIf(process.getuid?.() === 0)(
 );
 
 test('single node: the database inside the data directory is missing: the start says what to restore', async () => {
-  const dataDir = dataDirectory();
-  const node = launch(dataDir);
-  await node.ready();
-  expect(node.output).toContain(`Database         ${join(dataDir, 'postgres')}\n`);
-  expect(await node.stop('SIGTERM')).toBe(0);
-  rmSync(join(dataDir, 'postgres'), { recursive: true });
-  const lost = launch(dataDir);
-  expect(await lost.exited()).toBe(73);
-  expect(lost.output).toContain('--new-database');
-  expect(existsSync(join(dataDir, 'postgres'))).toBe(false);
+  const dataDir = await initializedDirectory();
+  const cluster = join(dataDir, 'postgres');
+  expect(firstOutput).toContain(`Database         ${cluster}\n`);
+  const elsewhere = join(dataDir, '..', 'elsewhere');
+  renameSync(cluster, elsewhere);
+  try {
+    const lost = launch(dataDir);
+    expect(await lost.exited()).toBe(73);
+    expect(lost.output).toContain('--new-database');
+    expect(existsSync(cluster)).toBe(false);
+  } finally {
+    renameSync(elsewhere, cluster);
+  }
 });
 
 test.each(['/proc/gateway/data', fileURLToPath(import.meta.url)])(

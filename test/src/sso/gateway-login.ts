@@ -6,9 +6,10 @@ import { CLIENT_ID, CLIENT_SECRET } from './hostile-provider.js';
 
 const OWN_PAGE = { 'sec-fetch-site': 'same-origin' };
 
+type TxtRecords = Map<string, readonly string[] | 'silent'>;
+
 /** Replaces the name servers: `records` has the texts of each name, 'silent' for one that never answers. */
-export function useTxtRecords(): { readonly records: Map<string, readonly string[] | 'silent'>; restore(): void } {
-  const records = new Map<string, readonly string[] | 'silent'>();
+export function useTxtRecords(records: TxtRecords = new Map()): { readonly records: TxtRecords; restore(): void } {
   const original = dns.resolveTxt;
   dns.resolveTxt = async (name) => {
     const texts = records.get(name);
@@ -28,11 +29,7 @@ export function useTxtRecords(): { readonly records: Map<string, readonly string
 }
 
 /** Adds the domain to the owner's organization and verifies it. */
-export async function verifyDomain(
-  owner: Member,
-  domain: string,
-  records: Map<string, readonly string[] | 'silent'>,
-): Promise<string> {
+export async function verifyDomain(owner: Member, domain: string, records: TxtRecords): Promise<string> {
   const added = await owner.call('POST', '/v1/sso/domains', { domain });
   const { id, recordName, recordValue } = added.body.domain;
   records.set(recordName, ['unrelated', recordValue]);
@@ -71,7 +68,7 @@ export async function startLogin(plane: TestControlPlane, email: string): Promis
   return { authorization, state: searchParams.get('state')!, nonce: searchParams.get('nonce')!, cookie };
 }
 
-interface CallbackResult {
+export interface CallbackResult {
   readonly status: number;
   readonly text: string;
   readonly cookies: Readonly<Record<string, string>>;

@@ -14,6 +14,12 @@ const newKeys = () => generateKeyPairSync('rsa', { modulusLength: 2048 });
 export const CLIENT_ID = 'gateway';
 export const CLIENT_SECRET = 'a client secret that no other client has';
 
+/** What a correct token endpoint answers. */
+export const sendTokens = (response: ServerResponse, idToken: string): void => {
+  const tokens = { access_token: 'an access token', token_type: 'bearer', id_token: idToken };
+  response.setHeader('content-type', 'application/json').end(JSON.stringify(tokens));
+};
+
 export class HostileProvider {
   readonly #server: Server;
   readonly #keys = newKeys();
@@ -28,15 +34,19 @@ export class HostileProvider {
   /** Answers the key set instead of the provider. */
   answerKeys: Handle | null = null;
 
-  private constructor() {
+  constructor() {
     this.#server = createServer((request, response) => void this.#answer(request, response));
   }
 
   static async start(): Promise<HostileProvider> {
     const provider = new HostileProvider();
-    await new Promise<void>((resolve) => provider.#server.listen(0, '127.0.0.1', resolve));
-    provider.issuer = `http://127.0.0.1:${(provider.#server.address() as AddressInfo).port}`;
+    await provider.listen();
     return provider;
+  }
+
+  async listen(): Promise<void> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+    this.issuer = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
   stop(): Promise<void> {
@@ -93,7 +103,7 @@ export class HostileProvider {
       for await (const chunk of request) body += String(chunk);
       this.tokenRequests.push(new URLSearchParams(body));
       if (this.answerToken !== null) this.answerToken(request, response);
-      else json({ access_token: 'an access token', token_type: 'bearer', id_token: this.idToken });
+      else sendTokens(response, this.idToken);
     } else response.writeHead(404).end();
   }
 }

@@ -210,6 +210,13 @@ test('a device that is approved in a session of single sign-on serves its organi
     callWithSession(plane(), sso.cookies.acg_session, method, path, body);
   const { body: device } = await plane().call('POST', '/v1/auth/device', { body: { client: 'acg' } });
   const approval = { userCode: device.userCode, orgId: org.orgId, role: 'member' };
+  // The person is a member of another organization, too.
+  const { orgId: elsewhere } = await plane().createMember('owner');
+  const [{ id } = { id: '' }] = await sql()<{ id: string }[]>`select id from users where email = ${org.email}`;
+  await sql()`insert into memberships (org_id, user_id, role) values (${elsewhere}, ${id}, 'member')`;
+  const { body: found } = await session('POST', '/v1/auth/device/lookup', { userCode: device.userCode });
+  expect(found.orgs).toMatchObject([{ id: org.orgId }]);
+  expect((await session('POST', '/v1/auth/device/approve', { ...approval, orgId: elsewhere })).status).toBe(403);
   expect((await session('POST', '/v1/auth/device/approve', approval)).status).toBe(200);
   const { body: login } = await plane().call('POST', '/v1/auth/device/token', {
     body: { deviceCode: device.deviceCode },

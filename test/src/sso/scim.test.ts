@@ -167,6 +167,30 @@ test('two directory users with one address: the member belongs to the first one'
   expect(await roleOf(member)).toBe('member');
 });
 
+test.each<[string, readonly { name?: string; email?: string; active: boolean; isBound?: true }[], string | null]>([
+  ['knows nobody', [], null],
+  ['knows a person who has not joined', [{ active: true }], 'active'],
+  ['knows the person by the user name', [{ name: 'Ada@Example.com', active: true }], 'active'],
+  ['knows the address of another person', [{ email: 'eve@example.com', name: 'ada@example.com', active: true }], null],
+  ['has a member, who is not to join again', [{ active: true, isBound: true }], null],
+  ['has deactivated the person', [{ active: false }], 'inactive'],
+  ['has deactivated the member', [{ active: false, isBound: true }], 'inactive'],
+  ['has created the person again', [{ active: false }, { active: true }], 'active'],
+  ['has deactivated one of two entries of a member', [{ active: true, isBound: true }, { active: false }], 'inactive'],
+])('the entry of an address: the directory %s', async (_name, entries, expected) => {
+  const { owner, orgId } = await createOrganization();
+  for (const [n, { name = `user-${n}`, email = null, active, isBound }] of entries.entries())
+    await sql()`
+      insert into scim_users (id, org_id, user_name, email, active, user_id)
+      values (gen_random_uuid(), ${orgId}, ${name}, ${email ?? (name.includes('@') ? null : 'ada@example.com')}, ${active},
+              ${isBound === true ? owner.userId : null})`;
+  const { lockDirectoryEntry } = await import('@acg/controlplane/scim/user-store');
+  const read = (id: string) => plane().service.sql.begin((tx) => lockDirectoryEntry(tx, id, 'ada@example.com'));
+  expect(await read(orgId)).toBe(expected);
+  // The directory of another organization has no say.
+  expect(await read((await plane().createMember('owner')).orgId)).toBeNull();
+});
+
 test('a deletion ends the membership; the same person can be created again', async () => {
   const { orgId, directory } = await createOrganization();
   const member = await plane().createMember('member', orgId);

@@ -35,7 +35,7 @@ export class BillingReportsStandIn extends StandInProvider {
   /** Calls for which this returns true are not in the reports yet. */
   isLate: (call: BilledCall) => boolean = () => false;
 
-  protected override respond(request: ReceivedRequest): StandInResponse {
+  protected override respond(request: ReceivedRequest): StandInResponse | Promise<StandInResponse> {
     const { authorization, 'x-api-key': apiKey } = request.headers;
     if (authorization !== `Bearer ${BILLING_ADMIN_KEY}` && apiKey !== BILLING_ADMIN_KEY)
       return jsonResponse(401, { error: { message: 'Incorrect API key provided' } });

@@ -42,6 +42,13 @@ beforeAll(async () => {
     return open!.n === 0;
   });
   await plane().database.sql`update credential_rotations set next_test_at = now() + interval '1 day'`;
+  // And checks of bills: none starts any more, and those that run have ended.
+  await plane().database.sql`update billing_accounts set next_check_at = now() + interval '1 day'`;
+  await waitUntil('checks of bills have ended', async () => {
+    const [open] = await plane().database.sql<{ n: number }[]>`
+      select count(*) as n from billing_accounts where lease is not null`;
+    return open!.n === 0;
+  });
   await reportUsage(otherTenant);
   await waitForDeliveries();
   const rows = await readAllRows(plane().database.sql);
@@ -127,9 +134,13 @@ function hasWrongTotal({ body }: ApiResponse): boolean {
   return items.length < 50 && body.total !== items.length;
 }
 
+/** Comparing all rows of the database takes longer than a route. */
+const ROUTES_BETWEEN_COMPARISONS = 10;
+
 test('no route shows, counts or changes anything of another tenant', async () => {
   const before = await readOtherTenantRows();
   let answers = 0;
+  let sinceComparison: string[] = [];
   for (const route of routes()) {
     const me = await plane().createMember('owner');
     const prepared = await exampleOf(route).prepare({ plane: plane(), owner: me, caller: me });
@@ -144,15 +155,16 @@ test('no route shows, counts or changes anything of another tenant', async () =>
       });
       if (answer.status < 300) answers++;
     }
+    sinceComparison.push(`${route.method} ${route.url}`);
+    if (sinceComparison.length < ROUTES_BETWEEN_COMPARISONS) continue;
     const changed = findChangedRows(before, await readOtherTenantRows());
-    expect({ route: `${route.method} ${route.url}`, changed }).toEqual({
-      route: `${route.method} ${route.url}`,
-      changed: [],
-    });
+    expect({ routes: sinceComparison, changed }).toEqual({ routes: sinceComparison, changed: [] });
+    sinceComparison = [];
   }
   expect(answers).toBeGreaterThan(routes().length * 0.9);
   await waitForDeliveries(); // events of all those calls reach the endpoints that are subscribed to them
-  expect(findChangedRows(before, await readOtherTenantRows())).toEqual([]);
+  const changed = findChangedRows(before, await readOtherTenantRows());
+  expect({ routes: sinceComparison, changed }).toEqual({ routes: sinceComparison, changed: [] });
 });
 
 interface ScopedAgent {

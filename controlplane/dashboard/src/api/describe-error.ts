@@ -2,8 +2,8 @@
 import { ApiError, UnreachableError } from '@acg/client/api-errors';
 
 const SERVER_ERROR = 500;
-/** The API's answer to an address such as `/agents/garbage`. */
-const INVALID_ID = /^id must match format/i;
+/** The API's answer to an address such as `/calls?agent=garbage`. */
+const INVALID_ID = /^(?:id|\w+Id) must match format/;
 
 interface ErrorDescription {
   readonly text: string;
@@ -15,7 +15,10 @@ interface ErrorDescription {
 export function describeError(error: unknown, isRead = false): ErrorDescription {
   const unknown = 'It is unknown whether the change was saved. Check, then try again.';
   if (isRead && error instanceof ApiError && error.status === 400 && INVALID_ID.test(error.error))
-    return { text: 'The address holds an id that does not exist.', requestId: error.requestId };
+    return {
+      text: 'An id in the address is incomplete or wrong. Clear the filters, or open the page from the menu.',
+      requestId: error.requestId,
+    };
   if (error instanceof ApiError) {
     const then = error.status < SERVER_ERROR ? '' : `. ${isRead ? 'Try again.' : unknown}`;
     return { text: formatApiError(error) + then, requestId: error.requestId };

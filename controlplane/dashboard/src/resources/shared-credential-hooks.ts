@@ -1,5 +1,5 @@
 /** Shared credentials: stored once for many agents' accounts, tested and replaced for all of them. */
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
 import { api } from '../api/api-client.js';
 import {
   type CredentialInput,
@@ -9,15 +9,28 @@ import {
 } from './provider-account-mutations.js';
 import { rotationRefetchInterval } from './rotation-refetch-interval.js';
 
-const fetchSharedCredentials = (query: { limit: number; offset?: number; providerSlug?: string }) =>
-  api.get('/v1/credentials', { params: { query } });
+export const CREDENTIAL_SORTS = ['createdAt', 'name', 'providerSlug', 'accounts', 'rotatedAt'] as const;
+
+interface CredentialSorting {
+  readonly sort?: (typeof CREDENTIAL_SORTS)[number];
+  readonly order?: 'asc' | 'desc';
+}
+
+interface CredentialQuery extends CredentialSorting {
+  readonly limit: number;
+  readonly offset?: number;
+  readonly providerSlug?: string;
+}
+
+const fetchSharedCredentials = (query: CredentialQuery) => api.get('/v1/credentials', { params: { query } });
 
 export type SharedCredential = Awaited<ReturnType<typeof fetchSharedCredentials>>['credentials'][number];
 
-export const useSharedCredentials = (page: number, pageSize: number) =>
+export const useSharedCredentials = (page: number, pageSize: number, sorting: CredentialSorting = {}) =>
   useQuery({
-    queryKey: ['credentials', 'list', page, pageSize],
-    queryFn: () => fetchSharedCredentials({ limit: pageSize, offset: (page - 1) * pageSize }),
+    queryKey: ['credentials', 'list', page, pageSize, sorting],
+    queryFn: () => fetchSharedCredentials({ ...sorting, limit: pageSize, offset: (page - 1) * pageSize }),
+    placeholderData: keepPreviousData,
   });
 
 /** Credentials of one provider, for a selection. With an empty slug no request is sent. */

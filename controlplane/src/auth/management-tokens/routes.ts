@@ -1,9 +1,8 @@
-import { Type } from 'typebox';
 import type { App } from '../../http/app.js';
-import { PageQuery, parsePage } from '../../http/limit-offset-pagination.js';
+import { parsePage } from '../../http/limit-offset-pagination.js';
 import { operation } from '../../http/operation-id-tag-and-summary.js';
 import { Deleted, IdParams } from '../../http/schema.js';
-import { ManagementTokenCreated, ManagementTokenInput, ManagementTokenList } from './schema.js';
+import { ManagementTokenCreated, ManagementTokenInput, ManagementTokenList, ManagementTokenQuery } from './schema.js';
 import type { ManagementTokenService } from './service.js';
 
 /** `tokens: false`: a management token cannot create, list or delete management tokens. */
@@ -16,13 +15,13 @@ export function managementTokenRoutes(app: App, tokens: ManagementTokenService):
       config,
       schema: {
         ...operation('Management tokens', 'listManagementTokens', 'List management tokens'),
-        querystring: Type.Object(PageQuery),
+        querystring: ManagementTokenQuery,
         response: { 200: ManagementTokenList },
       },
     },
     async ({ actor, query }) => {
       const { limit, offset } = parsePage(query);
-      const { rows, total } = await tokens.list(actor, { limit, offset });
+      const { rows, total } = await tokens.list(actor, query, { limit, offset });
       return { tokens: [...rows], total, limit, offset };
     },
   );

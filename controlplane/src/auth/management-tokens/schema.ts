@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { EXAMPLE_IDS } from '../../http/examples.js';
-import { PageReply } from '../../http/limit-offset-pagination.js';
+import { PageQuery, PageReply } from '../../http/limit-offset-pagination.js';
 import { Body, Name, Timestamp, Uuid } from '../../http/schema.js';
+import { SortQuery } from '../../http/search-and-sort-query-schema.js';
 
 const TokenRole = Type.Union([Type.Literal('viewer'), Type.Literal('member'), Type.Literal('admin')], {
   description:
@@ -29,6 +30,10 @@ export const ManagementTokenInput = Body({
 export const ManagementTokenCreated = Type.Object({
   token: ManagementToken,
   secretToken: Type.String({ description: 'The complete token. It is returned only once.' }),
+});
+export const ManagementTokenQuery = Type.Object({
+  ...PageQuery,
+  ...SortQuery(['createdAt', 'name', 'role', 'lastUsedAt', 'expiresAt']),
 });
 export const ManagementTokenList = Type.Object({ tokens: Type.Array(ManagementToken), ...PageReply });
 

@@ -22,8 +22,8 @@ const TOKENS_PER_ORG_MAX = 200;
 export class ManagementTokenService {
   constructor(readonly sql: Sql) {}
 
-  async list(actor: Actor, page: Page): Promise<ListResult<ManagementToken>> {
-    const { rows, total } = await store.listManagementTokens(this.sql, actor.orgId, page);
+  async list(actor: Actor, sorting: store.ManagementTokenSorting, page: Page): Promise<ListResult<ManagementToken>> {
+    const { rows, total } = await store.listManagementTokens(this.sql, actor.orgId, sorting, page);
     return { rows: rows.map(presentManagementToken), total };
   }
 

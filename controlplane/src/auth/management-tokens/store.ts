@@ -1,3 +1,4 @@
+import { orderBy, ROLE_RANK, type Sorting } from '../../db/order-by.js';
 import type { Sql, Tx } from '../../db/postgres-client.js';
 import { Conflict } from '../../domain/errors.js';
 import type { ListResult, Page } from '../../http/limit-offset-pagination.js';
@@ -34,14 +35,24 @@ const managementTokenColumns = (sql: Sql | Tx) => sql`
   id, name, token_prefix as "tokenPrefix", role, project_id as "projectId", created_by as "createdBy",
   last_used_at as "lastUsedAt", expires_at as "expiresAt", created_at as "createdAt"`;
 
+const ORDER = {
+  createdAt: { by: 'created_at' },
+  name: { by: 'lower(name)', text: true },
+  role: { by: ROLE_RANK },
+  lastUsedAt: { by: 'last_used_at', nullable: true },
+  expiresAt: { by: 'expires_at', nullable: true },
+} as const;
+export type ManagementTokenSorting = Sorting<keyof typeof ORDER>;
+
 export async function listManagementTokens(
   sql: Sql,
   orgId: string,
+  sorting: ManagementTokenSorting,
   page: Page,
 ): Promise<ListResult<ManagementTokenRow>> {
   const rows = await sql<ManagementTokenRow[]>`
     select ${managementTokenColumns(sql)} from management_tokens where org_id = ${orgId}
-     order by created_at desc, id desc limit ${page.limit} offset ${page.offset}`;
+    ${orderBy(sql, ORDER, sorting)} limit ${page.limit} offset ${page.offset}`;
   const [count] = await sql<{ total: number }[]>`
     select count(*) as total from management_tokens where org_id = ${orgId}`;
   return { rows, total: count!.total };

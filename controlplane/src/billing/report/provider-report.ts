@@ -4,6 +4,10 @@
 export const TOKEN_CLASSES = ['input', 'cacheRead', 'cacheWrite', 'cacheWrite1h', 'output'] as const;
 export type TokenClass = (typeof TOKEN_CLASSES)[number];
 export type TokenCounts = { readonly [Class in TokenClass]: number };
+export const mapClasses = (figureOf: (name: TokenClass) => number): TokenCounts =>
+  Object.fromEntries(TOKEN_CLASSES.map((name) => [name, figureOf(name)])) as unknown as TokenCounts;
+export const addTokens = (a: TokenCounts, b: TokenCounts): TokenCounts => mapClasses((name) => a[name] + b[name]);
+export const sumTokens = (tokens: TokenCounts): number => TOKEN_CLASSES.reduce((sum, name) => sum + tokens[name], 0);
 
 /** Usage of one key and model in one hour (or day, where the provider reports days). */
 export interface ReportedUsage {

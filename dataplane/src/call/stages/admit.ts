@@ -44,7 +44,7 @@ export function createAdmitStage(
     const rejection =
       admission.outcome === 'unchecked' && limits.rejectsUnchecked
         ? REJECTIONS.limitsUnavailable
-        : createLimitRejection(admission, limits, Date.now(), rateOfTool(exchange));
+        : createLimitRejection(admission, limits, rateOfTool(exchange));
     if (rejection !== null) {
       exchange.reject(rejection);
       return DONE;

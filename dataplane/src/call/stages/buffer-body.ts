@@ -100,7 +100,7 @@ function precheckLimitsWhileWaiting(exchange: RoutedExchange, counters: Pick<Cou
   const limits = limitsBeforeBody(exchange);
   counters.peek({ limits, providerSlugs: [upstream.providerSlug] }, (snapshot) => {
     if (snapshot === null || exchange.hasEnded || exchange.body!.isReady) return;
-    const rejection = precheckLimits(snapshot, limits, Date.now());
+    const rejection = precheckLimits(snapshot, limits);
     if (rejection !== null) exchange.reject(rejection);
   });
 }

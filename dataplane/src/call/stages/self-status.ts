@@ -15,6 +15,7 @@ import type { Breakers } from '../../breaker/breakers-interface.js';
 import type { AgentContext } from '../../context/agent-context.js';
 import type { AgentLimits } from '../../limits/agent-limits.js';
 import { describeBudgetRow } from '../../limits/budget-row.js';
+import { calendarWindowAt } from '../../limits/calendar-window.js';
 import type { Counters, LimitSnapshot, WindowSnapshot } from '../../limits/counters-interface.js';
 import {
   BUDGET_ROW,
@@ -39,7 +40,7 @@ export function createSelfStatusStage(counters: Pick<Counters, 'peek'>, breakers
     }
     const context = exchange.access.context!;
     counters.peek({ limits: context.agentLimits, providerSlugs: [...context.upstreams.keys()] }, (snapshot) =>
-      exchange.respondJson(JSON.stringify(buildSelfDocument(context, snapshot, breakers, Date.now()))),
+      exchange.respondJson(JSON.stringify(buildSelfDocument(context, snapshot, breakers))),
     );
     return WAIT;
   };
@@ -49,9 +50,9 @@ function buildSelfDocument(
   context: AgentContext,
   snapshot: LimitSnapshot | null,
   breakers: Pick<Breakers, 'getStatus'>,
-  nowMs: number,
 ): object {
-  const now = new Date(nowMs);
+  const nowSec = snapshot?.takenAtSec ?? Date.now() / 1000;
+  const month = calendarWindowAt('month', nowSec);
   const windows = new Map(snapshot?.windows.map((window) => [window.providerSlug, window]));
   return {
     agent: {
@@ -64,9 +65,9 @@ function buildSelfDocument(
     auditedLimits: context.agentLimits.auditedRows.map((row) => LIMIT_TABLE[row]!.type),
     spentCents: snapshot === null ? null : toDisplayValue(BUDGET, snapshot.spends[0]!.spentNanos),
     spentUsd: snapshot === null ? null : nanosToUsd(snapshot.spends[0]!.spentNanos),
-    budgets: buildBudgets(snapshot, context.agentLimits, nowMs / 1000),
-    month: now.toISOString().slice(0, 7),
-    budgetResetAt: Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1) / 1000,
+    budgets: buildBudgets(snapshot, context.agentLimits, nowSec),
+    month: month.name,
+    budgetResetAt: month.endSec,
     providers: Array.from(context.upstreams.values(), (upstream) => {
       const window = windows.get(upstream.providerSlug);
       return {

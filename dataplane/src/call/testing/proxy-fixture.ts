@@ -100,7 +100,7 @@ export const createRejectedAdmission = (type: LimitType, passesAtSec: number, sp
   };
 };
 
-const createUnusedSnapshot = ({ limits, providerSlugs }: PeekRequest): LimitSnapshot => ({
+const createUnusedSnapshot = ({ limits, providerSlugs }: PeekRequest): Omit<LimitSnapshot, 'takenAtSec'> => ({
   windows: providerSlugs.map((providerSlug) => ({
     providerSlug,
     remaining: AGENT_PROVIDER_ROWS.map((row) => limits.byRow[row]!),
@@ -145,7 +145,7 @@ export class ProxyFixture {
   onAdmit = (): void => {};
   onPeek = (): void => {};
   /** What prechecks and `/v1/self` find; null: the store is away, undefined: no limit is used. */
-  standing: LimitSnapshot | null | undefined = undefined;
+  standing: (Omit<LimitSnapshot, 'takenAtSec'> & Partial<LimitSnapshot>) | null | undefined = undefined;
   circuit: BreakerStatus | null = null;
   probe: string | null = 'lease-1';
   /** Not null: requests for a probe lease wait here for their result. */
@@ -301,7 +301,8 @@ export class ProxyFixture {
         peek: (request, done) => {
           this.limitPeeks.push(request);
           this.onPeek();
-          done(this.standing === undefined ? createUnusedSnapshot(request) : this.standing);
+          if (this.standing === null) done(null);
+          else done({ takenAtSec: ADMITTED.admittedAtSec, ...(this.standing ?? createUnusedSnapshot(request)) });
         },
       },
       breakers: {

@@ -160,7 +160,7 @@ export class MemoryCounters implements Counters {
     const spends = limits.budgets.map((budget): SpendSnapshot => {
       return { budget, ...sumSpend(this.#refreshBudget(budget, nowSec)) };
     });
-    done({ windows, spends });
+    done({ takenAtSec: nowSec, windows, spends });
   }
 
   /** Does nothing: without an external store there is no data loss to report. */

@@ -110,7 +110,7 @@ export function deliverVerdict(group: WaiterGroup, verdict: AdmitVerdict, reply:
       wouldReject: isAdmitted ? listWouldReject(limits, wouldReject, n) : '',
       rpmRemaining: isAdmitted ? Math.max(0, remaining + logged - 1 - n) : remaining,
       rpmResetAtSec: ceilToSeconds(resetUs),
-      admittedAtSec: Math.floor(reply.now / US_PER_SECOND),
+      admittedAtSec: floorToSeconds(reply.now),
       ...spend,
       reservationNanos,
     });
@@ -131,6 +131,7 @@ function sumSpend(row: BudgetRow | undefined, items: BudgetItems | undefined, re
 export function toSnapshot(peek: PendingPeek, reply: Required<AdmitReply>): LimitSnapshot {
   const { limits, providerSlugs, firstCheckIndex, budgetItems } = peek;
   return {
+    takenAtSec: floorToSeconds(reply.now),
     windows: providerSlugs.map((slug, i) => toWindowSnapshot(limits, slug, reply.checks[firstCheckIndex + i]!)),
     spends: limits.budgets.map((budget, i) => ({ budget, ...sumSpend(budget, budgetItems[i], reply) })),
   };
@@ -171,5 +172,6 @@ export function createUncheckedAdmission({ byRow, budgets }: AgentLimits): Admis
   };
 }
 
+const floorToSeconds = (us: number): number => Math.floor(us / US_PER_SECOND);
 /** Rounds up, so that the event has happened at the returned second. */
 const ceilToSeconds = (us: number): number => Math.ceil(us / US_PER_SECOND);

@@ -91,11 +91,16 @@ const ACCOUNT_COLUMNS = [
 function printReport(run: Invocation, report: Report): void {
   run.printResult(report, () => run.printTable(ACCOUNT_COLUMNS, report.accounts));
   for (const { name, problem } of report.accounts) if (problem !== null) run.printNote(`${name}: ${problem}`);
+  for (const { name, ambiguousCents } of report.accounts)
+    if (ambiguousCents > 0)
+      run.printNote(
+        `${name}: ${formatCents(ambiguousCents)} belong to one of several keys that the provider shows alike. Replace one of them.`,
+      );
   for (const { providerSlug, model, pricesFile } of report.drifts)
     run.printNote(`${providerSlug} bills ${model} at another price. PRICES_FILE: ${pricesFile}`);
 }
 
-const OPEN_STATES: readonly Account['state'][] = ['drift', 'unbilled', 'unattributed', 'unchecked'];
+const OPEN_STATES: readonly Account['state'][] = ['drift', 'unbilled', 'ambiguous', 'unattributed', 'unchecked'];
 const isOpen = ({ state, problem }: Account): boolean => problem !== null || OPEN_STATES.includes(state);
 
 function registerReport(group: Command, { begin }: ProgramInterface): void {
@@ -170,7 +175,14 @@ export const registerBillCommands = commandGroup(
       day: textField('--day <day>', 'only that UTC day'),
       key: textField('--key <key>', 'only that key, as the provider shows it'),
       model: textField('--model <model>', 'only that model'),
-      state: choiceField('--state <state>', 'only those', ['match', 'pending', 'drift', 'unbilled', 'unattributed']),
+      state: choiceField('--state <state>', 'only those', [
+        'match',
+        'pending',
+        'drift',
+        'unbilled',
+        'ambiguous',
+        'unattributed',
+      ]),
     },
     columns: [
       { title: 'FROM (UTC)', cell: ({ start }) => formatMinute(start) },

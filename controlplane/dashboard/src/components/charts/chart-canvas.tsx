@@ -10,6 +10,8 @@ import { type ChartProps, colorOf } from './chart-props-and-colors.js';
 /** Colours of axes and grid; the library's default is black in both themes. */
 const AXIS_COLORS = { light: '#495057', dark: '#b8b8b8' } as const;
 const GRID_COLORS = { light: '#e9ecef', dark: '#3b3b3b' } as const;
+/** A shorter drag is a click. */
+const DRAG_PIXELS_MIN = 6;
 /** Pixels between the cursor and the tooltip. */
 const TOOLTIP_GAP = 12;
 const AXIS_WIDTH = 48;
@@ -39,9 +41,14 @@ export function ChartCanvas({
   kind = 'bars',
   height,
   onBucket,
-}: ChartProps & { readonly height: number }) {
+  onRange,
+}: ChartProps & Required<Pick<ChartProps, 'height' | 'onRange'>>) {
   const container = useRef<HTMLDivElement>(null);
   const scheme = useComputedColorScheme('light');
+  const handleRange = useRef(onRange);
+  handleRange.current = onRange;
+  /** The browser sends a click at the end of a drag, too. */
+  const isDragEnd = useRef(false);
   const [hovered, setHovered] = useState<{ readonly index: number; readonly left: number } | null>(null);
   useEffect(() => {
     const element = container.current;
@@ -61,7 +68,11 @@ export function ChartCanvas({
         height,
         padding: [8, interval === 'hour' ? LABEL_ROOM : null, null, null],
         legend: { show: false },
-        cursor: { y: false, drag: { x: false, y: false } },
+        cursor: {
+          y: false,
+          // The library would swallow a click whose pointer moved by one pixel.
+          drag: { x: true, y: false, setScale: false, dist: DRAG_PIXELS_MIN, click: () => {} },
+        },
         // Ticks lie at full hours and midnights of the zone of the labels.
         ...(interval === 'hour' && chosenTimeZone() === undefined
           ? {}
@@ -100,6 +111,15 @@ export function ChartCanvas({
           ...lines.map(({ color }) => ({ stroke: color, width: 2, dash: [6, 4], points: { show: false } })),
         ],
         hooks: {
+          setSelect: [
+            ({ select: { left, width }, posToIdx, setSelect }) => {
+              if (width === 0) return;
+              isDragEnd.current = true;
+              const [first, last] = [buckets[posToIdx(left)], buckets[posToIdx(left + width)]];
+              setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+              if (first !== undefined && last !== undefined) handleRange.current(first, last, interval);
+            },
+          ],
           setCursor: [
             ({ cursor, bbox }) => {
               const index = cursor.idx ?? null;
@@ -124,7 +144,8 @@ export function ChartCanvas({
     };
   }, [buckets, height, interval, kind, lines, scheme, series, formatTick]);
   const bucket = hovered === null ? undefined : buckets[hovered.index];
-  const width = container.current?.clientWidth ?? 0;
+  // Only under the cursor: reading it makes the browser lay out the whole page, at each rendering.
+  const width = hovered === null ? 0 : (container.current?.clientWidth ?? 0);
   return (
     <figure style={{ margin: 0, position: 'relative' }}>
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: the fields of the time do the same by keyboard */}
@@ -133,7 +154,10 @@ export function ChartCanvas({
         role="img"
         aria-label={`${title}. The table shows the same figures.`}
         style={onBucket === undefined ? {} : { cursor: 'pointer' }}
-        onClick={() => bucket !== undefined && onBucket?.(bucket, interval)}
+        onPointerDown={() => {
+          isDragEnd.current = false;
+        }}
+        onClick={() => !isDragEnd.current && bucket !== undefined && onBucket?.(bucket, interval)}
       />
       {bucket !== undefined && hovered !== null && (
         <figcaption

@@ -35,6 +35,10 @@ export interface ChartProps {
   readonly height?: number;
   /** A click on the bars of a bucket. */
   readonly onBucket?: (bucket: string, interval: 'hour' | 'day') => void;
+  /** A drag over buckets, both included; without it the chart itself shows only these. */
+  readonly onRange?: (first: string, last: string, interval: 'hour' | 'day') => void;
+  /** What the figures leave out. */
+  readonly note?: string;
 }
 
 export const FAILED_COLOR = '#e03131';

@@ -1,21 +1,32 @@
 /** A chart over time with a title, a legend, and the same figures as a table. */
-import { Box, Button, Card, Group, ScrollArea, Skeleton, Table, Text, Title } from '@mantine/core';
-import { useState } from 'react';
+import { Box, Button, Card, Group, ScrollArea, Skeleton, Table, Text, Title, UnstyledButton } from '@mantine/core';
+import { useMemo, useState } from 'react';
 import { bucketStartMs, bucketUnit, formatBucket, NO_VALUE } from '../../format/format.js';
 import { EmptyState } from '../feedback/empty-state.js';
 import { staleProps } from '../feedback/stale-props.js';
 import { lazyComponent } from '../layout/lazy-component-no-suspense-delay.js';
 import { type ChartProps, colorOf } from './chart-props-and-colors.js';
+import { NONE_HIDDEN, selectShown, toggleSeries, type Zoom } from './shown-part-of-chart.js';
 
 const CHART_HEIGHT = 220;
 const Canvas = lazyComponent(
   async () => (await import('./chart-canvas.js')).ChartCanvas,
   <Skeleton h={CHART_HEIGHT} />,
 );
+// With the screen, not after its data.
+void Canvas.preload();
+
+const NO_LINES: NonNullable<ChartProps['lines']> = [];
 
 export function TimeSeriesChart(props: ChartProps) {
-  const { title, buckets, interval, series, format, stale = false, height = CHART_HEIGHT, lines = [] } = props;
+  const { title, buckets, interval, series, format, stale = false, height = CHART_HEIGHT, lines = NO_LINES } = props;
   const [asTable, setAsTable] = useState(false);
+  const [hidden, setHidden] = useState<ReadonlySet<string>>(NONE_HIDDEN);
+  const [zoom, setZoom] = useState<Zoom | null>(null);
+  const shown = useMemo(
+    () => selectShown({ buckets, series, lines }, hidden, zoom),
+    [buckets, series, lines, hidden, zoom],
+  );
   const unit = bucketUnit(interval, bucketStartMs(buckets.at(-1) ?? ''));
   const empty = series.every(({ values }) => values.every((value) => value === 0));
   return (
@@ -23,15 +34,16 @@ export function TimeSeriesChart(props: ChartProps) {
       <Group justify="space-between" mb="md" wrap="nowrap">
         <Title order={2}>{title}</Title>
         {!empty && (
-          <Button
-            size="compact-xs"
-            variant="subtle"
-            flex="none"
-            aria-pressed={asTable}
-            onClick={() => setAsTable(!asTable)}
-          >
-            {asTable ? 'Show as chart' : 'Show as table'}
-          </Button>
+          <Group gap="xs" wrap="nowrap" flex="none">
+            {shown.isZoomed && !asTable && (
+              <Button size="compact-xs" variant="default" onClick={() => setZoom(null)}>
+                Reset zoom
+              </Button>
+            )}
+            <Button size="compact-xs" variant="subtle" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>
+              {asTable ? 'Show as chart' : 'Show as table'}
+            </Button>
+          </Group>
         )}
       </Group>
       {empty && <EmptyState title="No traffic in this period" />}
@@ -75,14 +87,27 @@ export function TimeSeriesChart(props: ChartProps) {
       )}
       {!empty && !asTable && (
         <>
-          <Canvas {...props} height={height} />
+          <Canvas
+            {...props}
+            buckets={shown.buckets}
+            series={shown.series}
+            lines={shown.lines}
+            height={height}
+            onRange={props.onRange ?? ((first, last) => setZoom({ first, last }))}
+          />
           <Group gap="md" mt="sm">
             {series.length + lines.length > 1 &&
               series.map(({ label }, i) => (
-                <Group key={label} gap={6} wrap="nowrap">
-                  <Box w={10} h={10} bg={colorOf(series, i)} bdrs={3} aria-hidden />
-                  <Text size="xs">{label}</Text>
-                </Group>
+                <UnstyledButton
+                  key={label}
+                  className="acg-legend-item"
+                  aria-pressed={!hidden.has(label)}
+                  disabled={series.length === 1}
+                  onClick={() => setHidden(toggleSeries(series, hidden, label))}
+                >
+                  <Box component="span" w={10} h={10} bg={colorOf(series, i)} bdrs={3} aria-hidden />
+                  {label}
+                </UnstyledButton>
               ))}
             {lines.map(({ label, color }) => (
               <Group key={label} gap={6} wrap="nowrap">
@@ -91,7 +116,7 @@ export function TimeSeriesChart(props: ChartProps) {
               </Group>
             ))}
             <Text size="xs" c="dimmed">
-              {interval === 'day' ? 'Days' : 'Hours'} are {unit}.
+              {interval === 'day' ? 'Days' : 'Hours'} are {unit}. {props.note}
             </Text>
           </Group>
         </>

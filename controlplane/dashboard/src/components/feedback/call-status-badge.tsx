@@ -1,4 +1,5 @@
 /** Outcome of a call: its status and, if it failed, the error; of a rejected one the reason. */
+import { rejectionLabel } from '../../messages/rejection-label.js';
 import { StatusBadge } from './status-badge.js';
 
 interface CallOutcome {
@@ -20,7 +21,7 @@ export const CallOutcomeBadge = ({ forwarded, rejected }: MergedCallOutcome) =>
   rejected === null ? (
     forwarded !== null && <CallStatusBadge {...forwarded} />
   ) : (
-    <StatusBadge tone="warning">{`Rejected ${rejected.status} ${rejected.reason}`}</StatusBadge>
+    <StatusBadge tone="warning">{`Rejected ${rejected.status}: ${rejectionLabel(rejected.reason)}`}</StatusBadge>
   );
 
 function toneOf({ status, error }: CallOutcome): 'success' | 'warning' | 'error' {

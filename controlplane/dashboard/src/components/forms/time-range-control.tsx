@@ -14,7 +14,7 @@ export const TIME_RANGE_DEFAULTS = { period: '7d', start: '', end: '' };
 type TimeRangeValues = Readonly<Record<keyof typeof TIME_RANGE_DEFAULTS, string>>;
 
 /** Value of `period` for a custom range. */
-const DAYS = 'days';
+export const CUSTOM_DAYS = 'days';
 /** Periods that are days of the calendar, by the value of `period`. */
 const CALENDAR = {
   yesterday: (nowMs: number) => yesterday(nowMs),
@@ -31,7 +31,7 @@ const OPTIONS = [
   { value: '90d', label: 'Last 90 days' },
   { value: 'month', label: 'This month' },
   { value: 'last-month', label: 'Last month' },
-  { value: DAYS, label: 'Custom days' },
+  { value: CUSTOM_DAYS, label: 'Custom days' },
 ];
 
 const isCalendar = (period: string): period is keyof typeof CALENDAR => Object.hasOwn(CALENDAR, period);
@@ -43,7 +43,7 @@ export function parseTimeRange({
   end,
 }: TimeRangeValues): { period: Period } | { start: string; end?: string } {
   if (isCalendar(period)) return CALENDAR[period](Date.now());
-  if (period !== DAYS) return { period: parsePeriod(period) };
+  if (period !== CUSTOM_DAYS) return { period: parsePeriod(period) };
   return {
     start: DAY_PATTERN.test(start) ? start : thisMonth(Date.now()).start,
     ...(DAY_PATTERN.test(end) ? { end } : {}),
@@ -57,7 +57,7 @@ interface TimeRangeControlProps {
 
 export function TimeRangeControl({ values, onChange }: TimeRangeControlProps) {
   const { period, start, end } = values;
-  const days = period === DAYS;
+  const days = period === CUSTOM_DAYS;
   return (
     <Group gap="sm" align="flex-end">
       <NativeSelect
@@ -66,8 +66,8 @@ export function TimeRangeControl({ values, onChange }: TimeRangeControlProps) {
         value={days || isCalendar(period) ? period : parsePeriod(period)}
         onChange={({ currentTarget: { value } }) =>
           onChange(
-            value === DAYS
-              ? { period: DAYS, ...thisMonth(Date.now()) }
+            value === CUSTOM_DAYS
+              ? { period: CUSTOM_DAYS, ...thisMonth(Date.now()) }
               : { period: value, start: TIME_RANGE_DEFAULTS.start, end: TIME_RANGE_DEFAULTS.end },
           )
         }

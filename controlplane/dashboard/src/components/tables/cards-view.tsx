@@ -5,9 +5,10 @@
 import { ActionIcon, Group, NativeSelect, Stack, Text } from '@mantine/core';
 import { ChevronDown, ChevronUp } from 'lucide-react';
 import { type ReactNode, useId, useState } from 'react';
+import { useLocation } from 'wouter';
 import { NO_VALUE } from '../../format/format.js';
 import { ACTIONS_HEADER, type Column, type ListProps, type Selection } from './data-table-types.js';
-import { RowCheckbox, RowLink } from './row-parts.js';
+import { isPlainClick, RowCheckbox, RowLink } from './row-parts.js';
 
 /** More do not fit into two lines. */
 const SUMMARY_VALUES = 4;
@@ -72,9 +73,21 @@ function RowCard<Row>({ row, columns, href, selection }: RowCardProps<Row>) {
     .filter(({ header, content }) => header !== ACTIONS_HEADER || content !== false);
   const shown = cells.filter(({ header, content }) => header !== ACTIONS_HEADER && isSet(content));
   const summary = shown.filter(({ wraps }) => wraps !== true).slice(0, SUMMARY_VALUES);
+  const [, navigate] = useLocation();
+  const open = (): void => {
+    if (href !== undefined) navigate(href);
+    else if (cells.length > 0) setOpen(!isOpen);
+  };
   const Icon = isOpen ? ChevronUp : ChevronDown;
   return (
-    <li className="acg-card-list-item">
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the link and the button of the card do the same by keyboard
+    <li
+      className="acg-card-list-item"
+      style={{ cursor: 'pointer' }}
+      onClick={({ target }) => {
+        if (isPlainClick(target as Element)) open();
+      }}
+    >
       <Group gap="sm" wrap="nowrap" mih={28}>
         {selection !== undefined && <RowCheckbox row={row} selection={selection} />}
         <Text

@@ -18,6 +18,10 @@ export const RowCheckbox = <Row,>({ row, selection }: RowCheckboxProps<Row>) => 
   />
 );
 
+/** Clicks on controls inside a row, and text selections, do not open the row. */
+export const isPlainClick = (target: Element): boolean =>
+  target.closest('a,button,input,label,select') === null && getSelection()?.toString() === '';
+
 /** The link to a row's page. */
 export const RowLink = ({ to, children }: { readonly to: string; readonly children: ReactNode }) => (
   <Link href={to} className="acg-row-link">

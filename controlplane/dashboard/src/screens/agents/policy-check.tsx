@@ -7,6 +7,7 @@ import { api } from '../../api/api-client.js';
 import { StatusBadge } from '../../components/feedback/status-badge.js';
 import { Form } from '../../components/forms/form-with-server-errors.js';
 import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
+import { rejectionLabel } from '../../messages/rejection-label.js';
 import type { Agent } from '../../resources/agent-account-and-key-hooks.js';
 
 const LABELS = { providerSlug: 'Provider', call: 'Call', model: 'Model' };
@@ -98,7 +99,7 @@ function Verdict({ reason }: { readonly reason: string | null }) {
   const { cause, remedy } = rejectionAdvice(reason);
   return (
     <Text size="sm" component="div">
-      <StatusBadge tone="error">{`Rejected: ${reason}`}</StatusBadge> {cause} {remedy}
+      <StatusBadge tone="error">{`Rejected: ${rejectionLabel(reason)}`}</StatusBadge> {cause} {remedy}
     </Text>
   );
 }

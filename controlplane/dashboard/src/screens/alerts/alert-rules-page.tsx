@@ -1,6 +1,6 @@
 /** Alert rules, with their last evaluation, and the alerts that they opened. */
 import { Anchor, Group, Stack, Text, Title } from '@mantine/core';
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { api } from '../../api/api-client.js';
@@ -16,14 +16,17 @@ import { PageHeader } from '../../components/layout/page-header.js';
 import { DataTable } from '../../components/tables/data-table.js';
 import { RowActionButton } from '../../components/tables/row-action-button.js';
 import { formatDateTime } from '../../format/format.js';
+import { useUrlSorting } from '../../hooks/use-url-sorting.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
 import { AlertsTable, ScopeLink } from './alerts-table.js';
 import {
+  ALERT_SORTS,
   type AlertRule,
   fetchAlertRules,
   fetchAlerts,
   isSilenced,
   PAGE_SIZE,
+  RULE_SORTS,
   refreshAlerts,
 } from './fetch-alert-rules.js';
 import { formatMeasure, METRIC_LABELS } from './measures.js';
@@ -38,14 +41,18 @@ export function AlertRulesPage() {
   const { values, set } = useUrlState(DEFAULTS);
   const [edited, setEdited] = useFormDraft('alert rule edited', '');
   const [toDelete, setToDelete] = useState<AlertRule | null>(null);
+  const ruleOrder = useUrlSorting(RULE_SORTS);
+  const alertOrder = useUrlSorting(ALERT_SORTS, 'desc', 'alerts');
   const rules = useQuery({
-    queryKey: ['alert-rules', 'rules', values.page],
-    queryFn: () => fetchAlertRules(values.page),
+    queryKey: ['alert-rules', 'rules', values.page, ruleOrder.query],
+    queryFn: () => fetchAlertRules({ page: values.page, ...ruleOrder.query }),
+    placeholderData: keepPreviousData,
     refetchInterval: REFETCH_MS,
   });
   const alerts = useQuery({
-    queryKey: ['alert-rules', 'alerts', values.alerts],
-    queryFn: () => fetchAlerts(values.alerts),
+    queryKey: ['alert-rules', 'alerts', values.alerts, alertOrder.query],
+    queryFn: () => fetchAlerts({ page: values.alerts, ...alertOrder.query }),
+    placeholderData: keepPreviousData,
     refetchInterval: REFETCH_MS,
   });
   const deleteRule = useMutation({
@@ -86,6 +93,7 @@ export function AlertRulesPage() {
         query={rules}
         rows={(data) => data.rules}
         rowKey={({ id }) => id}
+        sorting={ruleOrder.sorting}
         paging={({ total }) => ({ page: values.page, pageSize: PAGE_SIZE, total, onPage: (page) => set({ page }) })}
         empty={
           <EmptyState
@@ -96,7 +104,7 @@ export function AlertRulesPage() {
         }
         columns={[
           { header: 'State', cell: (one) => <RuleState rule={one} /> },
-          { header: 'Name', sortValue: ({ name }) => name, cell: ({ name }) => name },
+          { header: 'Name', sortKey: 'name', cell: ({ name }) => name },
           { header: 'Scope', cell: (one) => <ScopeLink {...one} /> },
           {
             header: 'Condition',
@@ -150,6 +158,7 @@ export function AlertRulesPage() {
         query={alerts}
         page={values.alerts}
         onPage={(page) => set({ alerts: page })}
+        sorting={alertOrder.sorting}
         empty={<EmptyState title="No alerts yet" text="An alert opens when a rule is met." />}
       />
       {(edited === NEW || rule !== undefined) && (

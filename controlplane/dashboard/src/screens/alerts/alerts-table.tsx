@@ -9,6 +9,7 @@ import { showErrorToast, showToast } from '../../components/feedback/toast.js';
 import { DataTable } from '../../components/tables/data-table.js';
 import { RowActionButton } from '../../components/tables/row-action-button.js';
 import { formatDateTime } from '../../format/format.js';
+import type { useUrlSorting } from '../../hooks/use-url-sorting.js';
 import {
   type Alert,
   acknowledgeAlert,
@@ -25,10 +26,11 @@ interface AlertsTableProps {
   readonly query: UseQueryResult<Awaited<ReturnType<typeof fetchAlerts>>>;
   readonly page: number;
   readonly onPage: (page: number) => void;
+  readonly sorting: ReturnType<typeof useUrlSorting>['sorting'];
   readonly empty: ReactNode;
 }
 
-export function AlertsTable({ label, query, page, onPage, empty }: AlertsTableProps) {
+export function AlertsTable({ label, query, page, onPage, sorting, empty }: AlertsTableProps) {
   const [toSilence, setToSilence] = useState<Alert | null>(null);
   const acknowledge = useMutation({
     mutationFn: acknowledgeAlert,
@@ -45,11 +47,12 @@ export function AlertsTable({ label, query, page, onPage, empty }: AlertsTablePr
         query={query}
         rows={(data) => data.alerts}
         rowKey={({ id }) => id}
+        sorting={sorting}
         paging={({ total }) => ({ page, pageSize: PAGE_SIZE, total, onPage })}
         empty={empty}
         columns={[
-          { header: 'State', sortValue: ({ state }) => state, cell: (alert) => <AlertState alert={alert} /> },
-          { header: 'Rule', sortValue: ({ ruleName }) => ruleName, cell: ({ ruleName }) => ruleName },
+          { header: 'State', cell: (alert) => <AlertState alert={alert} /> },
+          { header: 'Rule', sortKey: 'ruleName', cell: ({ ruleName }) => ruleName },
           { header: 'Scope', cell: (alert) => <ScopeLink {...alert} /> },
           {
             header: 'Value',
@@ -66,7 +69,7 @@ export function AlertsTable({ label, query, page, onPage, empty }: AlertsTablePr
           },
           {
             header: 'Opened',
-            sortValue: ({ openedAt }) => openedAt,
+            sortKey: 'openedAt',
             cell: ({ openedAt }) => <RelativeTime at={openedAt} />,
           },
           {

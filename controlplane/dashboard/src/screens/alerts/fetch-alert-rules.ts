@@ -5,16 +5,27 @@ import { queryClient } from '../../api/query-client.js';
 
 export const PAGE_SIZE = 50;
 
-export const fetchAlertRules = (page: number) =>
-  api.get('/v1/alert-rules', { params: { query: { limit: PAGE_SIZE, offset: (page - 1) * PAGE_SIZE } } });
+export const RULE_SORTS = ['createdAt', 'name'] as const;
+export const ALERT_SORTS = ['openedAt', 'ruleName', 'resolvedAt'] as const;
+
+interface ListQuery<Sort> {
+  readonly page: number;
+  readonly sort: Sort;
+  readonly order: 'asc' | 'desc';
+}
+
+const pageQuery = <Sort>({ page, ...sorting }: ListQuery<Sort>) => ({
+  ...sorting,
+  limit: PAGE_SIZE,
+  offset: (page - 1) * PAGE_SIZE,
+});
+
+export const fetchAlertRules = (query: ListQuery<(typeof RULE_SORTS)[number]>) =>
+  api.get('/v1/alert-rules', { params: { query: pageQuery(query) } });
 export type AlertRule = Awaited<ReturnType<typeof fetchAlertRules>>['rules'][number];
 
-export const fetchAlerts = (page: number, state?: 'open') =>
-  api.get('/v1/alerts', {
-    params: {
-      query: { limit: PAGE_SIZE, offset: (page - 1) * PAGE_SIZE, ...(state === undefined ? {} : { state }) },
-    },
-  });
+export const fetchAlerts = (query: ListQuery<(typeof ALERT_SORTS)[number]>, state?: 'open') =>
+  api.get('/v1/alerts', { params: { query: { ...pageQuery(query), ...(state === undefined ? {} : { state }) } } });
 export type Alert = Awaited<ReturnType<typeof fetchAlerts>>['alerts'][number];
 
 export const refreshAlerts = (): void => void queryClient.invalidateQueries({ queryKey: ['alert-rules'] });

@@ -1,18 +1,22 @@
 /** The open alerts of alert rules, above the events. Nothing without one. */
 import { Box, Title } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
+import { useUrlSorting } from '../../hooks/use-url-sorting.js';
+import { useUrlState } from '../../hooks/use-url-state.js';
 import { AlertsTable } from './alerts-table.js';
-import { fetchAlerts } from './fetch-alert-rules.js';
+import { ALERT_SORTS, fetchAlerts } from './fetch-alert-rules.js';
 
 const REFETCH_MS = 15_000;
+const DEFAULTS = { open: 1 };
 
 export function OpenAlerts() {
-  const [page, setPage] = useState(1);
+  const { values, set } = useUrlState(DEFAULTS);
+  const { query, sorting } = useUrlSorting(ALERT_SORTS, 'desc', 'open');
   const alerts = useQuery({
-    queryKey: ['alert-rules', 'open', page],
-    queryFn: () => fetchAlerts(page, 'open'),
+    queryKey: ['alert-rules', 'open', values.open, query],
+    queryFn: () => fetchAlerts({ page: values.open, ...query }, 'open'),
+    placeholderData: keepPreviousData,
     refetchInterval: REFETCH_MS,
   });
   if (alerts.isError) return <ErrorAlert error={alerts.error} onRetry={alerts.refetch} />;
@@ -22,7 +26,14 @@ export function OpenAlerts() {
       <Title order={2} size="h4" mb="xs">
         Open alerts
       </Title>
-      <AlertsTable label="Open alerts" query={alerts} page={page} onPage={setPage} empty={null} />
+      <AlertsTable
+        label="Open alerts"
+        query={alerts}
+        page={values.open}
+        onPage={(page) => set({ open: page })}
+        sorting={sorting}
+        empty={null}
+      />
     </Box>
   );
 }

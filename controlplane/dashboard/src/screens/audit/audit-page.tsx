@@ -1,7 +1,7 @@
 /** The Audit page: who changed what, and from which address. */
 import { AUDIT_ACTIONS } from '@acg/base/audit-actions';
 import { Anchor, Button, NativeSelect, Text, TextInput } from '@mantine/core';
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
 import { useMissingRoleReason } from '../../api/session.js';
 import { EmptyState } from '../../components/feedback/empty-state.js';
@@ -14,6 +14,7 @@ import { DataTable } from '../../components/tables/data-table.js';
 import { FilterChips } from '../../components/tables/filter-chips.js';
 import { saveCsv } from '../../format/csv.js';
 import { formatCount } from '../../format/format.js';
+import { useUrlSorting } from '../../hooks/use-url-sorting.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
 import { useMembers } from '../../resources/use-members.js';
 import { auditEntriesToCsv } from './audit-csv.js';
@@ -53,7 +54,12 @@ export function AuditPage() {
 function AuditTrail() {
   const { values, set, clear, isFiltered } = useUrlState(DEFAULT_AUDIT_FILTERS);
   const members = useMembers();
-  const entries = useQuery({ queryKey: ['audit', values], queryFn: () => fetchAuditEntries(values) });
+  const { query, sorting } = useUrlSorting(['at']);
+  const entries = useQuery({
+    queryKey: ['audit', values, query],
+    queryFn: () => fetchAuditEntries(values, query.order),
+    placeholderData: keepPreviousData,
+  });
   const exportAll = useMutation({
     mutationFn: () => fetchAllAuditEntries(values),
     onSuccess: ({ entries: all, isComplete }) => {
@@ -134,6 +140,7 @@ function AuditTrail() {
         query={entries}
         rows={(data) => data.entries}
         rowKey={({ id }) => id}
+        sorting={sorting}
         filtered={isFiltered}
         onClearFilters={clear}
         paging={({ total }) => ({ page: values.page, pageSize: PAGE_SIZE, total, onPage: (page) => set({ page }) })}
@@ -141,6 +148,7 @@ function AuditTrail() {
         columns={[
           {
             header: 'Time',
+            sortKey: 'at',
             cell: ({ at }) => (
               <Text size="sm" span style={{ whiteSpace: 'nowrap' }}>
                 <RelativeTime at={at} />

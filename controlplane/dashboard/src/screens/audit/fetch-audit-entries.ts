@@ -22,8 +22,8 @@ export async function fetchAllAuditEntries(filters: typeof DEFAULT_AUDIT_FILTERS
   }
 }
 
-export function fetchAuditEntries(filters: typeof DEFAULT_AUDIT_FILTERS) {
-  const query = { ...toQuery(filters), limit: PAGE_SIZE, offset: (filters.page - 1) * PAGE_SIZE };
+export function fetchAuditEntries(filters: typeof DEFAULT_AUDIT_FILTERS, order: 'asc' | 'desc') {
+  const query = { ...toQuery(filters), order, limit: PAGE_SIZE, offset: (filters.page - 1) * PAGE_SIZE };
   return api.get('/v1/audit', { params: { query } });
 }
 

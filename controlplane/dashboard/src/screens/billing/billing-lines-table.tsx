@@ -16,7 +16,7 @@ const GROUPS = [
   { value: 'model', label: 'Model' },
   { value: 'line', label: 'Hour, key and model' },
 ] as const;
-const LINE_STATES = ['match', 'pending', 'drift', 'unbilled', 'unattributed'] as const;
+const LINE_STATES = ['match', 'pending', 'drift', 'unbilled', 'ambiguous', 'unattributed'] as const;
 
 interface LineValues {
   readonly by: string;

@@ -169,6 +169,14 @@ export function BillingPage() {
             <Text size="sm">
               {`Billed calls that failed at the gateway ${formatCents(opened.failureCents)}, calls that the gateway did not make ${formatCents(opened.unattributedCents)}, not billed ${formatCents(opened.unbilledCents)} (may still be billed: ${formatCents(opened.pendingCents)}), other prices ${formatCents(opened.priceCents)}. Keys that no account here holds: ${formatCents(opened.otherKeysCents)}.`}
             </Text>
+            {opened.ambiguousCents > 0 && (
+              <Alert color="yellow" title={`${formatCents(opened.ambiguousCents)} belong to keys that look alike`}>
+                <Text size="sm">
+                  The provider shows several keys with the same characters, so calls of one cannot be told from calls of
+                  another. Replace one of them by a new key.
+                </Text>
+              </Alert>
+            )}
             {report.data?.drifts
               .filter(({ accountId }) => accountId === opened.id)
               .map(({ model, since, prices, pricesFile }) => (

@@ -28,6 +28,7 @@ export const STATES = {
   pending: { label: 'Not yet billed', tone: 'neutral' },
   drift: { label: 'Differs', tone: 'warning' },
   unbilled: { label: 'Not billed', tone: 'warning' },
+  ambiguous: { label: 'Keys look alike', tone: 'warning' },
   unattributed: { label: 'Used elsewhere', tone: 'error' },
   adjusted: { label: 'Accepted', tone: 'success' },
   unchecked: { label: 'Not checked', tone: 'neutral' },

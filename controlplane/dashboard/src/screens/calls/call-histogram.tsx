@@ -1,4 +1,7 @@
-/** Calls over time above the list, by success; for the filters that reports know. A click on a bar selects its time. */
+/**
+ * Calls over time above the list, by success; for the filters that reports know. A click on a bar
+ * or a drag over several selects their time.
+ */
 import { DAY_MS, HOUR_MS } from '@acg/base/time-and-money-units';
 import { Skeleton } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
@@ -40,11 +43,24 @@ export function CallHistogram({ filters, onSelect }: CallHistogramProps) {
     () => [
       { label: 'Successful', values: points?.map(({ requests, errors }) => requests - errors) ?? [] },
       { label: 'Failed', values: points?.map(({ errors }) => errors) ?? [], color: FAILED_COLOR },
-      { label: 'Rejected', values: points?.map(({ rejectedRequests }) => rejectedRequests) ?? [], color: '#868e96' },
+      ...(keyId === ''
+        ? [
+            {
+              label: 'Rejected',
+              values: points?.map(({ rejectedRequests }) => rejectedRequests) ?? [],
+              color: '#868e96',
+            },
+          ]
+        : []),
     ],
-    [points],
+    [points, keyId],
   );
   const interval = series.data?.interval ?? 'hour';
+  const select = (first: string, last: string, width: keyof typeof WIDTH_MS): void =>
+    onSelect(
+      new Date(bucketStartMs(first)).toISOString(),
+      new Date(bucketStartMs(last) + WIDTH_MS[width]).toISOString(),
+    );
   if (series.isPending) return <Skeleton h={SKELETON_HEIGHT} />;
   // Without calls the empty list below says so.
   if (points === undefined || points.every(({ requests, rejectedRequests }) => requests + rejectedRequests === 0))
@@ -58,10 +74,9 @@ export function CallHistogram({ filters, onSelect }: CallHistogramProps) {
       interval={interval}
       series={shown}
       format={formatCount}
-      onBucket={(bucket, width) => {
-        const startMs = bucketStartMs(bucket);
-        onSelect(new Date(startMs).toISOString(), new Date(startMs + WIDTH_MS[width]).toISOString());
-      }}
+      onBucket={(bucket, width) => select(bucket, bucket, width)}
+      onRange={select}
+      {...(keyId === '' ? {} : { note: 'Rejections are not counted by gateway token.' })}
     />
   );
 }

@@ -14,6 +14,7 @@ import { showErrorToast, showToast } from '../../components/feedback/toast.js';
 import { SearchInput } from '../../components/forms/search-input.js';
 import { PageHeader } from '../../components/layout/page-header.js';
 import { DataTable } from '../../components/tables/data-table.js';
+import { useUrlSorting } from '../../hooks/use-url-sorting.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
 import { InvitationLinkDialog } from './invitation-link-dialog.js';
 import { InviteMemberDialog } from './invite-member-dialog.js';
@@ -22,26 +23,27 @@ import { MemberSessionsDialog } from './member-sessions-dialog.js';
 import { RemoveMemberDialog } from './remove-member-dialog.js';
 import { RoleTable } from './role-table.js';
 
-const DEFAULTS = { search: '', sort: 'createdAt', order: 'asc', page: 1 };
+const DEFAULTS = { search: '', page: 1 };
 const PAGE_SIZE = 50;
 
 type Member = Awaited<ReturnType<typeof fetchMembers>>['members'][number];
 
-const SORTS = ['createdAt', 'email', 'name', 'role'] as const;
+const SORTS = ['createdAt', 'name', 'role', 'lastSeenAt'] as const;
 
-const fetchMembers = ({
-  search,
-  sort,
-  order,
-  page,
-}: Readonly<Record<'search' | 'sort' | 'order', string>> & { page: number }) =>
+interface MemberQuery {
+  readonly search: string;
+  readonly page: number;
+  readonly sort: (typeof SORTS)[number];
+  readonly order: 'asc' | 'desc';
+}
+
+const fetchMembers = ({ search, page, ...sorting }: MemberQuery) =>
   api.get('/v1/members', {
     params: {
       query: {
+        ...sorting,
         limit: PAGE_SIZE,
         offset: (page - 1) * PAGE_SIZE,
-        sort: SORTS.find((name) => name === sort) ?? 'createdAt',
-        order: order === 'desc' ? 'desc' : 'asc',
         ...(search.trim() === '' ? {} : { search: search.trim() }),
       },
     },
@@ -51,14 +53,15 @@ const refreshMembers = (): void => void queryClient.invalidateQueries({ queryKey
 
 export function MembersPage() {
   const { values, set, clear } = useUrlState(DEFAULTS);
+  const { query, sorting } = useUrlSorting(SORTS, 'asc');
   const me = useMe().data;
   const [inviting, setInviting] = useFormDraft('invite', false);
   const [link, setLink] = useState<string | null>(null);
   const [shown, setShown] = useState<Member | null>(null);
   const [toRemove, setToRemove] = useState<Member | null>(null);
   const members = useQuery({
-    queryKey: ['members', values],
-    queryFn: () => fetchMembers(values),
+    queryKey: ['members', values, query],
+    queryFn: () => fetchMembers({ ...values, ...query }),
     placeholderData: keepPreviousData,
   });
   const handleInvited = (invitationUrl: string | null, email: string): void => {
@@ -102,11 +105,7 @@ export function MembersPage() {
           label="Members"
           filtered={values.search !== ''}
           onClearFilters={clear}
-          sorting={{
-            sort: values.sort,
-            order: values.order === 'desc' ? 'desc' : 'asc',
-            onSort: (sort, order) => set({ sort, order }),
-          }}
+          sorting={sorting}
           query={members}
           rows={(data) => data.members}
           rowKey={({ userId }) => userId}
@@ -152,6 +151,7 @@ export function MembersPage() {
             },
             {
               header: 'Last active',
+              sortKey: 'lastSeenAt',
               cell: ({ lastSeenAt, status }) =>
                 status === 'active' ? <RelativeTime at={lastSeenAt} never="No session" /> : '–',
             },

@@ -13,12 +13,13 @@ import { lazyComponent } from '../../components/layout/lazy-component-no-suspens
 import { PageLink } from '../../components/layout/page-link.js';
 import { DataTable } from '../../components/tables/data-table.js';
 import { RowActionButton } from '../../components/tables/row-action-button.js';
+import { useUrlSorting } from '../../hooks/use-url-sorting.js';
 import { useProjects, useProviders } from '../../resources/agent-account-and-key-hooks.js';
 import { useTestAccount } from '../../resources/provider-account-mutations.js';
 import { useSharedCredentials } from '../../resources/shared-credential-hooks.js';
 import { RemoveAccountDialog } from './remove-account-dialog.js';
 import { RotateAccountDialog } from './rotate-account-dialog.js';
-import { type Account, useAccountList, useProviderName } from './use-account-list.js';
+import { ACCOUNT_SORTS, type Account, useAccountList, useProviderName } from './use-account-list.js';
 
 const NewAccountDialog = lazyComponent(async () => (await import('./new-account-dialog.js')).NewAccountDialog, null);
 
@@ -52,7 +53,9 @@ export function AccountsTab({ values, onChange, onClear, filtered }: AccountsTab
   const projects = useProjects();
   const providers = useProviders();
   const credentials = useSharedCredentials(1, CREDENTIALS_NAMED);
+  const { query, sorting } = useUrlSorting(ACCOUNT_SORTS);
   const accounts = useAccountList({
+    ...query,
     limit: PAGE_SIZE,
     offset: (page - 1) * PAGE_SIZE,
     ...(project === '' ? {} : { projectId: project }),
@@ -116,6 +119,7 @@ export function AccountsTab({ values, onChange, onClear, filtered }: AccountsTab
         rows={(data) => data.accounts}
         rowKey={({ id }) => id}
         href={({ id }) => `/providers/accounts/${id}`}
+        sorting={sorting}
         filtered={filtered}
         onClearFilters={onClear}
         paging={({ total }) => ({ page, pageSize: PAGE_SIZE, total, onPage: (next) => onChange({ page: next }) })}
@@ -129,12 +133,12 @@ export function AccountsTab({ values, onChange, onClear, filtered }: AccountsTab
         columns={[
           {
             header: 'Agent',
-            sortValue: ({ agentName }) => agentName,
+            sortKey: 'agentName',
             cell: ({ agentName }) => <span className="acg-name">{agentName}</span>,
           },
           {
             header: 'Provider',
-            sortValue: ({ providerSlug }) => nameOf(providerSlug),
+            sortKey: 'providerSlug',
             cell: ({ providerSlug }) => nameOf(providerSlug),
           },
           {
@@ -161,8 +165,13 @@ export function AccountsTab({ values, onChange, onClear, filtered }: AccountsTab
             isOptional: true,
           },
           {
+            header: 'Last used',
+            sortKey: 'lastUsedAt',
+            cell: ({ lastUsedAt }) => <RelativeTime at={lastUsedAt} never="Never" />,
+          },
+          {
             header: 'Added',
-            sortValue: ({ createdAt }) => createdAt,
+            sortKey: 'createdAt',
             cell: ({ createdAt }) => <RelativeTime at={createdAt} />,
           },
           {

@@ -14,8 +14,10 @@ import { lazyComponent } from '../../components/layout/lazy-component-no-suspens
 import { DataTable } from '../../components/tables/data-table.js';
 import { RowActionButton } from '../../components/tables/row-action-button.js';
 import { formatAgentCount } from '../../format/format.js';
+import { useUrlSorting } from '../../hooks/use-url-sorting.js';
 import { useProjects } from '../../resources/agent-account-and-key-hooks.js';
 import {
+  CREDENTIAL_SORTS,
   type SharedCredential,
   useDeleteSharedCredential,
   useSharedCredentials,
@@ -46,7 +48,8 @@ interface SharedCredentialsTabProps {
 }
 
 export function SharedCredentialsTab({ page, onPage, opened, onOpen }: SharedCredentialsTabProps) {
-  const credentials = useSharedCredentials(page, PAGE_SIZE);
+  const { query, sorting } = useUrlSorting(CREDENTIAL_SORTS);
+  const credentials = useSharedCredentials(page, PAGE_SIZE, query);
   const projects = useProjects();
   const nameOf = useProviderName();
   const test = useTestSharedCredential();
@@ -80,6 +83,7 @@ export function SharedCredentialsTab({ page, onPage, opened, onOpen }: SharedCre
         rows={(data) => data.credentials}
         rowKey={({ id }) => id}
         href={({ id }) => `/providers?tab=shared&credential=${id}${page === 1 ? '' : `&page=${page}`}`}
+        sorting={sorting}
         paging={({ total }) => ({ page, pageSize: PAGE_SIZE, total, onPage })}
         empty={
           <EmptyState
@@ -89,10 +93,10 @@ export function SharedCredentialsTab({ page, onPage, opened, onOpen }: SharedCre
           />
         }
         columns={[
-          { header: 'Name', sortValue: ({ name }) => name, cell: ({ name }) => name },
+          { header: 'Name', sortKey: 'name', cell: ({ name }) => name },
           {
             header: 'Provider',
-            sortValue: ({ providerSlug }) => nameOf(providerSlug),
+            sortKey: 'providerSlug',
             cell: ({ providerSlug }) => nameOf(providerSlug),
           },
           {
@@ -101,13 +105,13 @@ export function SharedCredentialsTab({ page, onPage, opened, onOpen }: SharedCre
           },
           {
             header: 'Used by',
-            sortValue: ({ accounts }) => accounts,
+            sortKey: 'accounts',
             cell: ({ accounts }) => formatAgentCount(accounts),
           },
           { header: 'Projects', cell: ({ projectId }) => projectName(projectId), wideOnly: true },
           {
             header: 'Rotated',
-            sortValue: ({ rotatedAt }) => rotatedAt,
+            sortKey: 'rotatedAt',
             cell: ({ rotatedAt }) => <RelativeTime at={rotatedAt} never="Never" />,
             wideOnly: true,
           },

@@ -3,6 +3,8 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { api } from '../../api/api-client.js';
 import { useProviders } from '../../resources/agent-account-and-key-hooks.js';
 
+export const ACCOUNT_SORTS = ['createdAt', 'agentName', 'providerSlug', 'lastUsedAt'] as const;
+
 interface AccountQuery {
   readonly limit: number;
   readonly offset?: number;
@@ -11,6 +13,8 @@ interface AccountQuery {
   readonly status?: 'active' | 'needs_credentials';
   /** Only accounts that use this shared credential. */
   readonly credentialId?: string;
+  readonly sort?: (typeof ACCOUNT_SORTS)[number];
+  readonly order?: 'asc' | 'desc';
 }
 
 const fetchAccounts = (query: AccountQuery) => api.get('/v1/providers/accounts', { params: { query } });

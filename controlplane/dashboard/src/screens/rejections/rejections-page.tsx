@@ -15,7 +15,7 @@ import { parseTimeRange, TIME_RANGE_DEFAULTS, TimeRangeControl } from '../../com
 import { PageHeader } from '../../components/layout/page-header.js';
 import { PageLink } from '../../components/layout/page-link.js';
 import { barInterval } from '../../components/reports/bar-interval.js';
-import { useOpenCallsOfBar } from '../../components/reports/use-open-calls-of-bar.js';
+import { onDaysSelected, useOpenCallsOfBar } from '../../components/reports/use-open-calls-of-bar.js';
 import { DataTable } from '../../components/tables/data-table.js';
 import { formatCount } from '../../format/format.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
@@ -107,7 +107,9 @@ export function RejectionsPage() {
           ]}
           empty={<EmptyState title="No rejections in this period" text="Every call was forwarded." />}
         />
-        {rejections.data !== undefined && rejections.data.refusals.length > 0 && <RejectionChart query={query} />}
+        {rejections.data !== undefined && rejections.data.refusals.length > 0 && (
+          <RejectionChart query={query} onDays={set} />
+        )}
         {values.agent === '' && (
           <section aria-labelledby="rejected-agents">
             <Title order={2} id="rejected-agents" mb="sm">
@@ -140,9 +142,10 @@ const callsHref = (agent: string, range: CountedRange | undefined, reason?: stri
 
 interface RejectionChartProps {
   readonly query: ReturnType<typeof parseTimeRange> & { readonly agentId?: string };
+  readonly onDays: Parameters<typeof onDaysSelected>[1];
 }
 
-function RejectionChart({ query }: RejectionChartProps) {
+function RejectionChart({ query, onDays }: RejectionChartProps) {
   const timeseriesParams = { ...query, groupBy: 'reason' as const, interval: barInterval(query) };
   const openCalls = useOpenCallsOfBar({ agent: query.agentId, state: 'rejected' });
   const mayListCalls = useMissingRoleReason('admin') === null;
@@ -169,6 +172,7 @@ function RejectionChart({ query }: RejectionChartProps) {
       series={groups}
       format={formatCount}
       {...(mayListCalls ? { onBucket: openCalls } : {})}
+      {...onDaysSelected(data.interval, onDays)}
     />
   );
 }

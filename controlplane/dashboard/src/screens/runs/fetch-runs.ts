@@ -8,7 +8,12 @@ export const PAGE_SIZE = 50;
 const TREE_SIZE = 100;
 
 export const DEFAULT_RUN_FILTERS = { page: 1, state: '', agent: '', search: '' };
-type RunFilters = typeof DEFAULT_RUN_FILTERS;
+export const RUN_SORTS = ['createdAt', 'label', 'agentName', 'spentCents', 'calls', 'end'] as const;
+
+type RunFilters = typeof DEFAULT_RUN_FILTERS & {
+  readonly sort: (typeof RUN_SORTS)[number];
+  readonly order: 'asc' | 'desc';
+};
 
 export const RUN_STATES = [
   { value: 'running', label: 'Running' },
@@ -17,10 +22,12 @@ export const RUN_STATES = [
 ] as const;
 type RunState = (typeof RUN_STATES)[number]['value'];
 
-export const fetchRuns = ({ page, state, agent, search }: RunFilters) =>
+export const fetchRuns = ({ page, state, agent, search, sort, order }: RunFilters) =>
   api.get('/v1/runs', {
     params: {
       query: {
+        sort,
+        order,
         limit: PAGE_SIZE,
         offset: (page - 1) * PAGE_SIZE,
         ...(state === '' ? {} : { state: state as RunState }),

@@ -20,7 +20,7 @@ const INDENT_PX = 16;
 export const runColumns = ({ onEnd, isTree = false }: RunActions): readonly Column<Run>[] => [
   {
     header: 'Run',
-    ...(isTree ? {} : { sortValue: runName }),
+    sortKey: 'label',
     cell: (run) => (
       <Text
         size="sm"
@@ -36,7 +36,7 @@ export const runColumns = ({ onEnd, isTree = false }: RunActions): readonly Colu
   },
   {
     header: 'Agent',
-    ...(isTree ? {} : { sortValue: ({ agentName }: Run) => agentName }),
+    sortKey: 'agentName',
     cell: ({ agentId, agentName }) => (
       <Anchor component={Link} href={`/agents/${agentId}`} inherit underline="always" className="acg-name">
         {agentName}
@@ -52,13 +52,13 @@ export const runColumns = ({ onEnd, isTree = false }: RunActions): readonly Colu
   },
   {
     header: 'Spend',
-    ...(isTree ? {} : { sortValue: ({ spentCents }: Run) => spentCents }),
+    sortKey: 'spentCents',
     cell: ({ spentCents, budgetCents }) => <BudgetBar spentCents={spentCents} budgetCents={budgetCents} />,
   },
   {
     header: 'Calls',
     numeric: true,
-    ...(isTree ? {} : { sortValue: ({ calls }: Run) => calls }),
+    sortKey: 'calls',
     cell: (run) =>
       run.calls === 0 ? (
         '0'
@@ -77,7 +77,7 @@ export const runColumns = ({ onEnd, isTree = false }: RunActions): readonly Colu
   { header: 'Sub-runs', numeric: true, wideOnly: true, cell: ({ subRuns }) => formatSubRuns(subRuns) },
   {
     header: 'Ends',
-    ...(isTree ? {} : { sortValue: ({ endedAt, expiresAt }: Run) => endedAt ?? expiresAt }),
+    sortKey: 'end',
     cell: ({ endedAt, expiresAt }) => <RelativeTime at={endedAt ?? expiresAt} />,
   },
   {

@@ -12,9 +12,10 @@ import { SearchInput } from '../../components/forms/search-input.js';
 import { PageHeader } from '../../components/layout/page-header.js';
 import { SecretDialog } from '../../components/secrets/secret-dialog.js';
 import { DataTable } from '../../components/tables/data-table.js';
+import { useUrlSorting } from '../../hooks/use-url-sorting.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
 import { EndRunDialog } from './end-run-dialog.js';
-import { DEFAULT_RUN_FILTERS, fetchRuns, PAGE_SIZE, RUN_STATES, type Run } from './fetch-runs.js';
+import { DEFAULT_RUN_FILTERS, fetchRuns, PAGE_SIZE, RUN_SORTS, RUN_STATES, type Run } from './fetch-runs.js';
 import { runColumns } from './run-columns.js';
 
 const NewRunDialog = lazy(async () => ({ default: (await import('./new-run-dialog.js')).NewRunDialog }));
@@ -25,9 +26,10 @@ export function RunsPage() {
   const [isNewOpen, setIsNewOpen] = useFormDraft('new run', false);
   const [secret, setSecret] = useState<string | null>(null);
   const [ending, setEnding] = useState<Run | null>(null);
+  const { query, sorting } = useUrlSorting(RUN_SORTS);
   const runs = useQuery({
-    queryKey: ['runs', 'top', values],
-    queryFn: () => fetchRuns(values),
+    queryKey: ['runs', 'top', values, query],
+    queryFn: () => fetchRuns({ ...values, ...query }),
     placeholderData: keepPreviousData,
     refetchInterval: REFRESH_MS,
   });
@@ -73,6 +75,7 @@ export function RunsPage() {
         rows={(data) => data.runs}
         rowKey={({ id }) => id}
         href={({ id }) => `/runs/${id}`}
+        sorting={sorting}
         filtered={isFiltered}
         onClearFilters={clear}
         paging={({ total }) => ({ page: values.page, pageSize: PAGE_SIZE, total, onPage: (page) => set({ page }) })}

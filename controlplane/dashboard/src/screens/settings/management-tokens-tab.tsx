@@ -1,6 +1,6 @@
 /** The Management tokens tab: tokens for CI, Terraform and other programs that manage the organization. */
 import { Group, Stack, Text } from '@mantine/core';
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/api-client.js';
 import { useFormDraft } from '../../api/form-drafts-across-sign-in.js';
@@ -14,9 +14,11 @@ import { ConfirmDialog } from '../../components/forms/confirm-dialog.js';
 import { SecretDialog } from '../../components/secrets/secret-dialog.js';
 import { DataTable } from '../../components/tables/data-table.js';
 import { RowActionButton } from '../../components/tables/row-action-button.js';
+import { useUrlSorting } from '../../hooks/use-url-sorting.js';
 import { NewManagementTokenDialog } from './new-management-token-dialog.js';
 
 const PAGE_SIZE = 20;
+const SORTS = ['createdAt', 'name', 'role', 'lastUsedAt', 'expiresAt'] as const;
 
 interface ManagementTokensTabProps {
   readonly page: number;
@@ -28,11 +30,13 @@ export function ManagementTokensTab({ page, onPage }: ManagementTokensTabProps) 
   const [isCreating, setIsCreating] = useFormDraft('new token', false);
   const [secret, setSecret] = useState<string | null>(null);
   const [toDelete, setToDelete] = useState<{ readonly id: string; readonly name: string } | null>(null);
-  const query = { limit: PAGE_SIZE, offset: (page - 1) * PAGE_SIZE };
+  const { query: order, sorting } = useUrlSorting(SORTS);
+  const query = { ...order, limit: PAGE_SIZE, offset: (page - 1) * PAGE_SIZE };
   const tokens = useQuery({
-    queryKey: ['management-tokens', page],
+    queryKey: ['management-tokens', query],
     queryFn: () => api.get('/v1/management-tokens', { params: { query } }),
     enabled: missingRoleReason === null,
+    placeholderData: keepPreviousData,
   });
   const refresh = (): void => void queryClient.invalidateQueries({ queryKey: ['management-tokens'] });
   const deleteToken = useMutation({
@@ -60,21 +64,22 @@ export function ManagementTokensTab({ page, onPage }: ManagementTokensTabProps) 
         query={tokens}
         rows={(data) => data.tokens}
         rowKey={({ id }) => id}
+        sorting={sorting}
         paging={({ total }) => ({ page, pageSize: PAGE_SIZE, total, onPage })}
         empty={<EmptyState title="No management tokens" text="Create one for CI instead of using a user’s session." />}
         columns={[
-          { header: 'Name', sortValue: ({ name }) => name, cell: ({ name }) => name },
+          { header: 'Name', sortKey: 'name', cell: ({ name }) => name },
           { header: 'Token', cell: ({ tokenPrefix }) => `${tokenPrefix}…` },
-          { header: 'Role', sortValue: ({ role }) => role, cell: ({ role }) => role },
+          { header: 'Role', sortKey: 'role', cell: ({ role }) => role },
           { header: 'Scope', cell: ({ projectId }) => (projectId === null ? 'organization' : 'one project') },
           {
             header: 'Last used',
-            sortValue: ({ lastUsedAt }) => lastUsedAt,
+            sortKey: 'lastUsedAt',
             cell: ({ lastUsedAt }) => <RelativeTime at={lastUsedAt} never="Never" />,
           },
           {
             header: 'Expires',
-            sortValue: ({ expiresAt }) => expiresAt,
+            sortKey: 'expiresAt',
             cell: ({ expiresAt }) => <RelativeTime at={expiresAt} never="Never" />,
           },
           {

@@ -1,6 +1,6 @@
 /** The Trust rules page: which CI jobs and pods get gateway tokens for tokens of their own platform. */
 import { Group } from '@mantine/core';
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/api-client.js';
 import { useFormDraft } from '../../api/form-drafts-across-sign-in.js';
@@ -12,9 +12,10 @@ import { ConfirmDialog } from '../../components/forms/confirm-dialog.js';
 import { PageHeader } from '../../components/layout/page-header.js';
 import { DataTable } from '../../components/tables/data-table.js';
 import { RowActionButton } from '../../components/tables/row-action-button.js';
+import { useUrlSorting } from '../../hooks/use-url-sorting.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
 import { EditTrustRuleDialog } from './edit-trust-rule-dialog.js';
-import { fetchTrustRules, PAGE_SIZE, refreshTrustRules, type TrustRule } from './fetch-trust-rules.js';
+import { fetchTrustRules, PAGE_SIZE, refreshTrustRules, SORTS, type TrustRule } from './fetch-trust-rules.js';
 import { NewTrustRuleDialog } from './new-trust-rule-dialog.js';
 import { TrustRuleDetails } from './trust-rule-details.js';
 
@@ -25,7 +26,12 @@ export function TrustRulesPage() {
   const [isCreating, setIsCreating] = useFormDraft('new trust rule', false);
   const [toEdit, setToEdit] = useState<TrustRule | null>(null);
   const [toDelete, setToDelete] = useState<TrustRule | null>(null);
-  const rules = useQuery({ queryKey: ['trust-rules', values.page], queryFn: () => fetchTrustRules(values.page) });
+  const { query, sorting } = useUrlSorting(SORTS);
+  const rules = useQuery({
+    queryKey: ['trust-rules', values.page, query],
+    queryFn: () => fetchTrustRules({ page: values.page, ...query }),
+    placeholderData: keepPreviousData,
+  });
   const deleteRule = useMutation({
     mutationFn: ({ id }: TrustRule) => api.delete('/v1/trust-rules/{id}', { params: { path: { id } } }),
     onSuccess: (_, { name }) => {
@@ -52,6 +58,7 @@ export function TrustRulesPage() {
         query={rules}
         rows={(data) => data.rules}
         rowKey={({ id }) => id}
+        sorting={sorting}
         paging={({ total }) => ({ page: values.page, pageSize: PAGE_SIZE, total, onPage: (page) => set({ page }) })}
         empty={
           <EmptyState
@@ -61,8 +68,8 @@ export function TrustRulesPage() {
           />
         }
         columns={[
-          { header: 'Name', sortValue: ({ name }) => name, cell: ({ name }) => name },
-          { header: 'Agent', sortValue: ({ agentName }) => agentName, cell: ({ agentName }) => agentName },
+          { header: 'Name', sortKey: 'name', cell: ({ name }) => name },
+          { header: 'Agent', sortKey: 'agentName', cell: ({ agentName }) => agentName },
           { header: 'Issuer', cell: ({ issuer }) => issuer.replace(/^https:\/\//, ''), wideOnly: true },
           {
             header: 'Conditions',
@@ -72,7 +79,7 @@ export function TrustRulesPage() {
           },
           {
             header: 'Last exchange',
-            sortValue: ({ lastUsedAt }) => lastUsedAt,
+            sortKey: 'lastUsedAt',
             cell: ({ lastUsedAt }) => <RelativeTime at={lastUsedAt} never="Never" />,
           },
           {

@@ -7,7 +7,7 @@ import { groupsToSeries } from '../../components/charts/groups-to-series.js';
 import { TimeSeriesChart } from '../../components/charts/time-series-chart.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { barInterval } from '../../components/reports/bar-interval.js';
-import { useOpenCallsOfBar } from '../../components/reports/use-open-calls-of-bar.js';
+import { onDaysSelected, useOpenCallsOfBar } from '../../components/reports/use-open-calls-of-bar.js';
 import { formatUsdTick } from '../../format/format.js';
 import { groupLabel } from '../../messages/group-label.js';
 import { GROUPINGS, type Grouping, type parseMetric, type UsageQuery } from './groupings-and-metrics.js';
@@ -16,9 +16,10 @@ interface UsageChartProps {
   readonly query: UsageQuery;
   readonly by: Grouping;
   readonly metric: ReturnType<typeof parseMetric>;
+  readonly onDays: Parameters<typeof onDaysSelected>[1];
 }
 
-export function UsageChart({ query, by, metric: measure }: UsageChartProps) {
+export function UsageChart({ query, by, metric: measure, onDays }: UsageChartProps) {
   const timeseriesParams = { ...query, groupBy: by, interval: barInterval(query) };
   const series = useQuery({
     queryKey: ['usage', 'timeseries', timeseriesParams],
@@ -49,6 +50,7 @@ export function UsageChart({ query, by, metric: measure }: UsageChartProps) {
       format={measure.format}
       {...(measure.value === 'spend' ? { axis: formatUsdTick } : {})}
       onBucket={openCalls}
+      {...onDaysSelected(data.interval, onDays)}
     />
   );
 }

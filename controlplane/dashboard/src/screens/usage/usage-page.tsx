@@ -148,7 +148,7 @@ export function UsagePage() {
                 />
               </Group>
             )}
-            <UsageChart query={query} by={by} metric={metric} />
+            <UsageChart query={query} by={by} metric={metric} onDays={set} />
           </Stack>
           <UsageBreakdownTable
             query={breakdown}

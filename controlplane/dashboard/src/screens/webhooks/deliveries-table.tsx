@@ -1,6 +1,6 @@
 /** Deliveries of a webhook endpoint, with retry and replay. */
 import { Button, Group, NativeSelect, Stack } from '@mantine/core';
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
 import { EmptyState } from '../../components/feedback/empty-state.js';
@@ -8,10 +8,12 @@ import { RelativeTime } from '../../components/feedback/relative-time.js';
 import { StatusBadge } from '../../components/feedback/status-badge.js';
 import { showErrorToast, showToast } from '../../components/feedback/toast.js';
 import { DataTable } from '../../components/tables/data-table.js';
+import { useUrlSorting } from '../../hooks/use-url-sorting.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
 import { useEventTypes } from '../../resources/use-event-types.js';
 import { DeliveryDrawer } from './delivery-drawer.js';
 import {
+  DELIVERY_SORTS,
   type DeliveryStatus,
   deliveryTone,
   type Endpoint,
@@ -36,9 +38,11 @@ export function DeliveriesTable({ endpoint }: { readonly endpoint: Endpoint }) {
   const status = STATUSES.find((one) => one === values.status) ?? null;
   const event = endpoint.events.find((one) => one === values.event) ?? null;
   const filtered = status !== null || event !== null;
+  const { query, sorting } = useUrlSorting(DELIVERY_SORTS);
   const deliveries = useQuery({
-    queryKey: ['webhooks', 'deliveries', id, status, event, values.page],
-    queryFn: () => fetchDeliveries(id, { status, event, page: values.page }),
+    queryKey: ['webhooks', 'deliveries', id, status, event, values.page, query],
+    queryFn: () => fetchDeliveries(id, { status, event, page: values.page, ...query }),
+    placeholderData: keepPreviousData,
     refetchInterval: REFETCH_MS,
   });
   const retry = useRetryDelivery();
@@ -115,6 +119,7 @@ export function DeliveriesTable({ endpoint }: { readonly endpoint: Endpoint }) {
         rows={(data) => data.deliveries}
         rowKey={(delivery) => delivery.id}
         href={(delivery) => hrefOf(delivery.id)}
+        sorting={sorting}
         filtered={filtered}
         onClearFilters={clear}
         paging={({ total }) => ({ page: values.page, pageSize: PAGE_SIZE, total, onPage: (page) => set({ page }) })}
@@ -126,9 +131,18 @@ export function DeliveriesTable({ endpoint }: { readonly endpoint: Endpoint }) {
             cell: (delivery) => <StatusBadge tone={deliveryTone(delivery.status)}>{delivery.status}</StatusBadge>,
           },
           { header: 'Response', cell: ({ statusCode, error }) => statusCode ?? error ?? '–' },
-          { header: 'Attempts', numeric: true, cell: ({ attempts }) => attempts },
-          { header: 'Last attempt', cell: ({ lastAttemptAt }) => <RelativeTime at={lastAttemptAt} /> },
-          { header: 'Created', cell: ({ createdAt }) => <RelativeTime at={createdAt} />, wideOnly: true },
+          { header: 'Attempts', numeric: true, sortKey: 'attempts', cell: ({ attempts }) => attempts },
+          {
+            header: 'Last attempt',
+            sortKey: 'lastAttemptAt',
+            cell: ({ lastAttemptAt }) => <RelativeTime at={lastAttemptAt} />,
+          },
+          {
+            header: 'Created',
+            sortKey: 'createdAt',
+            cell: ({ createdAt }) => <RelativeTime at={createdAt} />,
+            wideOnly: true,
+          },
           {
             header: 'Actions',
             cell: (delivery) =>

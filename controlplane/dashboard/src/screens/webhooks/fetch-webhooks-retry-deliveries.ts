@@ -7,21 +7,27 @@ import { formatCount } from '../../format/format.js';
 import type { EventName } from '../../resources/use-event-types.js';
 
 export const PAGE_SIZE = 50;
+/** All endpoints of an organization. */
+export const ENDPOINTS_SHOWN = 100;
+export const DELIVERY_SORTS = ['createdAt', 'lastAttemptAt', 'attempts'] as const;
 
 export type Endpoint = Awaited<ReturnType<typeof fetchEndpoints>>['endpoints'][number];
 export type DeliveryStatus = 'pending' | 'success' | 'failed';
 
 export const fetchEndpoints = (page: number) =>
-  api.get('/v1/webhooks', { params: { query: { limit: PAGE_SIZE, offset: (page - 1) * PAGE_SIZE } } });
+  api.get('/v1/webhooks', { params: { query: { limit: ENDPOINTS_SHOWN, offset: (page - 1) * ENDPOINTS_SHOWN } } });
 
 interface DeliveryFilter {
   readonly status: DeliveryStatus | null;
   readonly event: EventName | null;
   readonly page: number;
+  readonly sort: (typeof DELIVERY_SORTS)[number];
+  readonly order: 'asc' | 'desc';
 }
 
-export function fetchDeliveries(endpointId: string, { status, event, page }: DeliveryFilter) {
+export function fetchDeliveries(endpointId: string, { status, event, page, ...sorting }: DeliveryFilter) {
   const query = {
+    ...sorting,
     limit: PAGE_SIZE,
     offset: (page - 1) * PAGE_SIZE,
     ...(status === null ? {} : { status }),

@@ -13,7 +13,7 @@ import { useUrlState } from '../../hooks/use-url-state.js';
 import { DeliveryRate } from './delivery-rate.js';
 import { ENDPOINT_KIND_LABELS, EndpointDialog } from './endpoint-dialog.js';
 import { EndpointStatusBadge } from './endpoint-status-badge.js';
-import { fetchEndpoints, PAGE_SIZE, refreshWebhooks } from './fetch-webhooks-retry-deliveries.js';
+import { ENDPOINTS_SHOWN, fetchEndpoints, refreshWebhooks } from './fetch-webhooks-retry-deliveries.js';
 import { SignatureVerificationCode } from './signature-verification-code.js';
 
 const DEFAULTS = { page: 1 };
@@ -45,7 +45,12 @@ export function WebhooksPage() {
         rows={(data) => data.endpoints}
         rowKey={({ id }) => id}
         href={({ id }) => `/webhooks/${id}`}
-        paging={({ total }) => ({ page: values.page, pageSize: PAGE_SIZE, total, onPage: (page) => set({ page }) })}
+        paging={({ total }) => ({
+          page: values.page,
+          pageSize: ENDPOINTS_SHOWN,
+          total,
+          onPage: (page) => set({ page }),
+        })}
         empty={
           <EmptyState
             title="No endpoints yet"
