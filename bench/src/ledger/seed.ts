@@ -85,13 +85,16 @@ async function fillDay(
 
 /** Gives three rows of each agent on that day a model that no other row has: a rare search must find them. */
 async function hideNeedles(sql: Sql, orgId: string, agentIds: readonly string[], day: number): Promise<void> {
-  await sql`
-    update usage_records u set model = 'chatcmpl-needle-1'
-      from (select started_at, id, row_number() over (partition by agent_id order by started_at) as n from usage_records
-             where started_at >= ${new Date(day)} and started_at < ${new Date(day + DAY_MS)}
-               and agent_id = any(${[...agentIds]}::uuid[])) found
-     where found.n <= ${NEEDLES} and u.org_id = ${orgId} and u.started_at = found.started_at and u.id = found.id
-       and u.started_at >= ${new Date(day)} and u.started_at < ${new Date(day + DAY_MS)}`;
+  await sql.begin(async (tx) => {
+    await tx`set local statement_timeout = 0`;
+    await tx`
+      update usage_records u set model = 'chatcmpl-needle-1'
+        from (select started_at, id, row_number() over (partition by agent_id order by started_at) as n from usage_records
+               where started_at >= ${new Date(day)} and started_at < ${new Date(day + DAY_MS)}
+                 and agent_id = any(${[...agentIds]}::uuid[])) found
+       where found.n <= ${NEEDLES} and u.org_id = ${orgId} and u.started_at = found.started_at and u.id = found.id
+         and u.started_at >= ${new Date(day)} and u.started_at < ${new Date(day + DAY_MS)}`;
+  });
 }
 
 /** Creates the rollups of all rows, with sketches in the stored form (ledger/sketch.ts). */

@@ -3,6 +3,7 @@ import { Center, Skeleton, Stack } from '@mantine/core';
 import { type ComponentType, lazy, Suspense, useEffect, useLayoutEffect, useRef } from 'react';
 import { Redirect, Route, Router, Switch, useLocation, useParams, useSearch } from 'wouter';
 import { BASE_PATH, HAS_NO_SESSION_COOKIE } from './api/page-meta-tags.js';
+import { queryClient } from './api/query-client.js';
 import { fetchMeEarly, useMe } from './api/session.js';
 import { ErrorAlert } from './components/feedback/error-alert.js';
 import { lazyComponent } from './components/layout/lazy-component-no-suspense-delay.js';
@@ -46,8 +47,26 @@ export function preloadPage(): void {
   const path = location.pathname.slice(BASE_PATH.length);
   const slug = parseOrganizationSlug(path);
   const screen = slug === null ? path : path.slice(organizationBase(slug).length);
-  SCREEN_ROUTES.find((route) => toPattern(route.path).test(screen))?.component.preload();
+  void SCREEN_ROUTES.find((route) => toPattern(route.path).test(screen))?.component.preload();
 }
+
+/**
+ * Loads the code of the other screens one after another while the page is idle, so that a click does not wait for it. Not
+ * for users who save data.
+ */
+function preloadScreensWhenIdle(): void {
+  const { connection } = navigator as { readonly connection?: { readonly saveData?: boolean } };
+  if (connection?.saveData === true) return;
+  const left = SCREEN_ROUTES.map(({ component }) => component);
+  const preloadNext = async (): Promise<void> => {
+    if (queryClient.isFetching() === 0) await left.shift()?.preload();
+    if (left.length > 0) whenIdle(preloadNext);
+  };
+  whenIdle(preloadNext);
+}
+
+/** Safari lacks the first. */
+const whenIdle = globalThis.requestIdleCallback ?? setTimeout;
 
 /** `/agents/:id` matches `/agents/x`. */
 const toPattern = (path: string): RegExp => new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}/?$`);
@@ -122,6 +141,7 @@ export function AppRoutes() {
 /** The screens of the session's organization. */
 function Screens({ me }: { readonly me: NonNullable<ReturnType<typeof useMe>['data']> }) {
   const [path] = useLocation();
+  useEffect(preloadScreensWhenIdle, []);
   const currentOrg = me.orgs.find(({ id }) => id === me.orgId);
   if (currentOrg?.purgeAt !== undefined) {
     return (

@@ -323,6 +323,26 @@ test('finds each of 1,000 agents by page, by name and in the palette', async () 
   await page.getByRole('heading', { name: 'Agent 0421', level: 1 }).waitFor();
 });
 
+test('requests the agent of a filter once, and does not wait for the list of agents', async () => {
+  const { visitor, ids } = await ownerWithAgents(['Crawler']);
+  const { page } = visitor;
+  const [id] = ids;
+  for (const screen of ['/usage', '/calls']) {
+    const named = new RegExp(`/v1/agents/${id}$`);
+    const request = page.waitForRequest(named);
+    let requests = 0;
+    page.on('request', (sent) => void (named.test(sent.url()) && requests++));
+    await page.route('**/v1/usage/agents?*', async (route) => {
+      await request;
+      await route.continue();
+    });
+    await visitor.goto(`${screen}?agent=${id}`);
+    expect(await page.getByRole('combobox', { name: 'Agent', exact: true }).inputValue()).toBe('Crawler');
+    expect(requests).toBe(1);
+    await page.unroute('**/v1/usage/agents?*');
+  }
+});
+
 test('lists the tools of an MCP server, and changes the policy with their switches', async () => {
   const tools = [
     { name: 'read_issue', description: 'Reads an issue.', annotations: { readOnlyHint: true } },

@@ -147,12 +147,13 @@ test('announces a newer version and keeps the page when a file of the old one is
   await page.getByText('A newer version is available').waitFor();
   await visitor.saveScreenshot('newer-version');
   await page.unroute('**/v1/config');
-  await page.getByRole('button', { name: 'Reload page' }).click();
-  await page.getByText('A newer version is available').waitFor({ state: 'detached' });
-
+  // Before the page loads: while idle it loads the screens that are not open.
   await page.route('**/assets/usage-*.js', (route) => route.abort());
   visitor.expectHttpError(0, /usage-/);
   visitor.expectConsoleError(/Failed to fetch dynamically imported module/);
+  await page.getByRole('button', { name: 'Reload page' }).click();
+  await page.getByText('A newer version is available').waitFor({ state: 'detached' });
+
   await page.getByRole('link', { name: 'Usage & cost' }).click();
   await page.getByText('A part of this page is missing').waitFor();
   await page.getByText('This screen could not be loaded.').waitFor();
@@ -160,6 +161,34 @@ test('announces a newer version and keeps the page when a file of the old one is
   await visitor.saveScreenshot('file-gone');
   await page.getByRole('link', { name: 'Gateway tokens', exact: true }).click();
   await page.getByRole('heading', { name: 'Gateway tokens', level: 1 }).waitFor();
+});
+
+test('loads the other screens while idle, and opens them without a request for their files', async () => {
+  const { visitor } = await dashboard().signUpOwner();
+  const { page } = visitor;
+  await visitor.goto('/');
+  // The last one of the list.
+  await page.waitForFunction(() =>
+    performance.getEntriesByType('resource').some(({ name }) => name.includes('/webhooks-page')),
+  );
+  await page.route('**/assets/**', (route) => route.abort());
+  for (const name of ['Usage & cost', 'Calls', 'Agents', 'Audit']) {
+    await page.getByRole('link', { name, exact: true }).click();
+    await page.getByRole('heading', { name, level: 1 }).waitFor();
+    await visitor.waitUntilLoaded();
+  }
+});
+
+test('loads no other screen for users who save data', async () => {
+  const { visitor } = await dashboard().signUpOwner();
+  const { page } = visitor;
+  await page.addInitScript(`Object.defineProperty(navigator, 'connection', { value: { saveData: true } })`);
+  const idle = `new Promise((done) => requestIdleCallback(() => requestIdleCallback(done)))`;
+  await visitor.goto('/');
+  await page.evaluate(idle);
+  const files = await page.evaluate<string[]>(`performance.getEntriesByType('resource').map(({ name }) => name)`);
+  expect(files.some((name) => name.includes('/overview-page'))).toBe(true);
+  expect(files.filter((name) => /-page-/.test(name) && !name.includes('/overview-page'))).toEqual([]);
 });
 
 test('shows a not-found page for an unknown path', async () => {

@@ -45,12 +45,14 @@ export const chosenTimeZone = (): 'UTC' | undefined => (timeZoneChoice() === 'ut
 /** The name of the zone of the browser, e.g. `Europe/Berlin`. */
 export const browserTimeZone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
+/** Of the browser's zone; created on first use. */
+let offsetFormatter: Intl.DateTimeFormat | null = null;
+
 /** The unit beside times: `UTC`, or the offset of the browser's zone at that time, e.g. `GMT+1`. NaN: now. */
 export function timeZoneUnit(atMs: number): string {
-  const parts = new Intl.DateTimeFormat('en-GB', {
-    timeZone: chosenTimeZone(),
-    timeZoneName: 'shortOffset',
-  }).formatToParts(Number.isNaN(atMs) ? Date.now() : atMs);
+  if (chosenTimeZone() !== undefined) return 'UTC';
+  offsetFormatter ??= new Intl.DateTimeFormat('en-GB', { timeZoneName: 'shortOffset' });
+  const parts = offsetFormatter.formatToParts(Number.isNaN(atMs) ? Date.now() : atMs);
   const name = parts.find(({ type }) => type === 'timeZoneName')?.value ?? 'UTC';
   return ZERO_OFFSET.test(name) ? 'UTC' : name;
 }

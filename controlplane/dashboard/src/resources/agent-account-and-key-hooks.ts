@@ -51,9 +51,11 @@ export function useProviderSdk(slug: string) {
   return providers.isPending || (isBuiltIn && detail.isPending) ? undefined : null;
 }
 
+/** With an empty id no request is sent. */
 export const useAgent = (id: string) =>
   useQuery({
     queryKey: ['agents', 'one', id],
+    enabled: id !== '',
     queryFn: async () => (await api.get('/v1/agents/{id}', { params: { path: { id } } })).agent,
   });
 

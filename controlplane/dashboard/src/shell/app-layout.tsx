@@ -1,7 +1,7 @@
 /** The layout of every screen: header, navigation, banners and overlays. */
 import { AppShell, Burger, Group, Skeleton, Text, UnstyledButton } from '@mantine/core';
 import { useDisclosure, useReducedMotion } from '@mantine/hooks';
-import { Fragment, lazy, type ReactNode, Suspense, useEffect, useState, useSyncExternalStore } from 'react';
+import { Fragment, lazy, memo, type ReactNode, Suspense, useEffect, useState, useSyncExternalStore } from 'react';
 import { Link, useLocation } from 'wouter';
 import { lazyComponent } from '../components/layout/lazy-component-no-suspense-delay.js';
 import { Logo } from '../components/layout/logo.js';
@@ -16,7 +16,7 @@ const HeaderActions = lazyComponent(
   async () => (await import('./header-actions.js')).HeaderActions,
   <Skeleton h={34} w={200} />,
 );
-export const preloadLayout = HeaderActions.preload;
+export const preloadLayout = (): void => void HeaderActions.preload();
 const CommandPalette = lazy(() =>
   import('./command-palette.js').then((module) => ({ default: module.CommandPalette })),
 );
@@ -32,6 +32,47 @@ const HEADER_HEIGHT = 56;
 const NAVBAR_WIDTH = 232;
 const SLIDE_MS = 200;
 type Overlay = 'palette' | 'keys' | null;
+
+interface HeaderProps {
+  readonly menuOpen: boolean;
+  readonly onMenu: () => void;
+  readonly onOverlay: (overlay: Overlay) => void;
+}
+
+/** Not rendered again when the screen changes: its menus cost as much as a small screen. */
+const Header = memo(({ menuOpen, onMenu, onOverlay }: HeaderProps) => (
+  <AppShell.Header>
+    <Group h="100%" px="md" justify="space-between" wrap="nowrap">
+      <Group gap="sm" wrap="nowrap" flex="none">
+        <Burger
+          opened={menuOpen}
+          onClick={onMenu}
+          hiddenFrom="sm"
+          size="sm"
+          aria-label="Navigation"
+          aria-expanded={menuOpen}
+        />
+        <UnstyledButton component={Link} href="/" aria-label="Agent Credential Gateway: overview">
+          <Group gap="xs" wrap="nowrap">
+            <Logo size={26} />
+            <Text fw={650} visibleFrom="md">
+              Agent Credential Gateway
+            </Text>
+          </Group>
+        </UnstyledButton>
+      </Group>
+      <SilentErrorBoundary>
+        <HeaderActions onSearch={() => onOverlay('palette')} onHelp={() => onOverlay('keys')} />
+      </SilentErrorBoundary>
+    </Group>
+  </AppShell.Header>
+));
+
+const Navbar = memo(() => (
+  <AppShell.Navbar p="sm" aria-label="Main">
+    <SidebarNavigation />
+  </AppShell.Navbar>
+));
 
 export function AppLayout({ children }: { readonly children: ReactNode }) {
   const [menuOpen, menu] = useDisclosure(false);
@@ -53,34 +94,8 @@ export function AppLayout({ children }: { readonly children: ReactNode }) {
       <a className="acg-skip-link" href="#main">
         Skip to content
       </a>
-      <AppShell.Header>
-        <Group h="100%" px="md" justify="space-between" wrap="nowrap">
-          <Group gap="sm" wrap="nowrap" flex="none">
-            <Burger
-              opened={menuOpen}
-              onClick={menu.toggle}
-              hiddenFrom="sm"
-              size="sm"
-              aria-label="Navigation"
-              aria-expanded={menuOpen}
-            />
-            <UnstyledButton component={Link} href="/" aria-label="Agent Credential Gateway: overview">
-              <Group gap="xs" wrap="nowrap">
-                <Logo size={26} />
-                <Text fw={650} visibleFrom="md">
-                  Agent Credential Gateway
-                </Text>
-              </Group>
-            </UnstyledButton>
-          </Group>
-          <SilentErrorBoundary>
-            <HeaderActions onSearch={() => setOverlay('palette')} onHelp={() => setOverlay('keys')} />
-          </SilentErrorBoundary>
-        </Group>
-      </AppShell.Header>
-      <AppShell.Navbar p="sm" aria-label="Main">
-        <SidebarNavigation />
-      </AppShell.Navbar>
+      <Header menuOpen={menuOpen} onMenu={menu.toggle} onOverlay={setOverlay} />
+      <Navbar />
       <AppShell.Main id="main" tabIndex={-1}>
         {/* Another zone renders every time again. */}
         <Fragment key={timeZone}>

@@ -1,4 +1,5 @@
 import { Box, NavLink, ScrollArea, Stack, Text } from '@mantine/core';
+import { memo } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useHasUnseenAlerts } from '../resources/has-unseen-alerts-in-this-browser.js';
 import { NAVIGATION } from '../screens/screen-registry.js';
@@ -13,6 +14,25 @@ const UnseenDot = () => (
   <Box w={8} h={8} bdrs="50%" bg="var(--acg-error)" role="img" aria-label="unseen alerts" title="Unseen alerts" />
 );
 
+interface EntryProps {
+  readonly item: (typeof NAVIGATION)[number]['items'][number];
+  readonly isActive: boolean;
+  readonly isUnseen: boolean;
+}
+
+/** When the screen changes, two of them are rendered again, and not all. */
+const Entry = memo(({ item: { path, label, icon: Icon }, isActive, isUnseen }: EntryProps) => (
+  <NavLink
+    component={Link}
+    href={path}
+    label={label}
+    aria-current={isActive ? 'page' : undefined}
+    leftSection={<Icon size={16} aria-hidden />}
+    py={6}
+    rightSection={isUnseen ? <UnseenDot /> : null}
+  />
+));
+
 export function SidebarNavigation() {
   const [path] = useLocation();
   const unseen = useHasUnseenAlerts();
@@ -26,16 +46,12 @@ export function SidebarNavigation() {
                 {section}
               </Text>
             )}
-            {items.map(({ path: entry, label, icon: Icon }) => (
-              <NavLink
-                key={entry}
-                component={Link}
-                href={entry}
-                label={label}
-                aria-current={isActivePath(path, entry) ? 'page' : undefined}
-                leftSection={<Icon size={16} aria-hidden />}
-                py={6}
-                rightSection={unseen && entry === ALERTS ? <UnseenDot /> : null}
+            {items.map((item) => (
+              <Entry
+                key={item.path}
+                item={item}
+                isActive={isActivePath(path, item.path)}
+                isUnseen={unseen && item.path === ALERTS}
               />
             ))}
           </Stack>

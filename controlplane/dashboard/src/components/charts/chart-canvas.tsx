@@ -144,7 +144,8 @@ export function ChartCanvas({
     };
   }, [buckets, height, interval, kind, lines, scheme, series, formatTick]);
   const bucket = hovered === null ? undefined : buckets[hovered.index];
-  const width = container.current?.clientWidth ?? 0;
+  // Only under the cursor: reading it makes the browser lay out the whole page, at each rendering.
+  const width = hovered === null ? 0 : (container.current?.clientWidth ?? 0);
   return (
     <figure style={{ margin: 0, position: 'relative' }}>
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: the fields of the time do the same by keyboard */}

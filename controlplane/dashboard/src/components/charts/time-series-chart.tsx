@@ -13,6 +13,8 @@ const Canvas = lazyComponent(
   async () => (await import('./chart-canvas.js')).ChartCanvas,
   <Skeleton h={CHART_HEIGHT} />,
 );
+// With the screen, not after its data.
+void Canvas.preload();
 
 const NO_LINES: NonNullable<ChartProps['lines']> = [];
 

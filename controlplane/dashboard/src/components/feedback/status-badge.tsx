@@ -1,25 +1,14 @@
 /** A state as a word with a dot: grey for normal states, a colour for what deviates. The word says the same. */
-import { Box, Group } from '@mantine/core';
 
 type Tone = 'success' | 'warning' | 'error' | 'neutral';
-
-const DOT_COLORS: Readonly<Record<Tone, string>> = {
-  success: 'var(--mantine-color-gray-5)',
-  warning: 'var(--acg-warning)',
-  error: 'var(--acg-error)',
-  neutral: 'var(--mantine-color-dimmed)',
-};
 
 interface StatusBadgeProps {
   readonly tone: Tone;
   readonly children: string;
 }
 
-export function StatusBadge({ tone, children }: StatusBadgeProps) {
-  return (
-    <Group component="span" gap={6} wrap="nowrap" display="inline-flex">
-      <Box component="span" w={8} h={8} bg={DOT_COLORS[tone]} bdrs="50%" flex="none" aria-hidden />
-      <span>{children}</span>
-    </Group>
-  );
-}
+export const StatusBadge = ({ tone, children }: StatusBadgeProps) => (
+  <span className="acg-status" data-tone={tone}>
+    <span>{children}</span>
+  </span>
+);

@@ -4,6 +4,7 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/api-client.js';
+import { useAgent } from '../../resources/agent-account-and-key-hooks.js';
 
 const OPTIONS_MAX = 20;
 const DEBOUNCE_MS = 200;
@@ -34,14 +35,9 @@ export function AgentSelect({ value, onChange, ...props }: AgentSelectProps) {
     .filter(({ name }) => !isSearching || name.toLowerCase().includes(text.toLowerCase()))
     .map(({ id, name }) => ({ value: id, label: name }));
   const isValueMissing = value !== '' && !options.some((option) => option.value === value);
-  const selectedAgent = useQuery({
-    queryKey: ['agents', 'named', value],
-    queryFn: () => api.get('/v1/agents/{id}', { params: { path: { id: value } } }),
-    enabled: isValueMissing && agents.data !== undefined,
-    staleTime: 60_000,
-  });
+  const selectedAgent = useAgent(value);
   // A deleted agent has no name: show the beginning of its id.
-  if (isValueMissing) options.unshift({ value, label: selectedAgent.data?.agent.name ?? value.slice(0, 8) });
+  if (isValueMissing) options.unshift({ value, label: selectedAgent.data?.name ?? value.slice(0, 8) });
   return (
     <Select
       searchable

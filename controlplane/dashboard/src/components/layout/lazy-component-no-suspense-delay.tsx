@@ -7,8 +7,8 @@ import { type ComponentType, type FunctionComponent, type ReactNode, useEffect, 
 import { trackWait } from '../../api/api-reachability.js';
 
 export interface LazyComponent<P extends object> extends FunctionComponent<P> {
-  /** Starts to load the code. A failure is ignored; the first mount tries again. */
-  readonly preload: () => void;
+  /** Loads the code before it is shown. A failure is ignored; the first mount tries again. The page does not wait for it. */
+  readonly preload: () => Promise<void>;
 }
 
 /** A load failure is thrown to the nearest error boundary; the next mount tries again. */
@@ -18,14 +18,14 @@ export function lazyComponent<P extends object>(
 ): LazyComponent<P> {
   let Loaded: ComponentType<P> | null = null;
   const start = async (): Promise<void> => {
-    Loaded = await trackWait(load());
+    Loaded = await load();
   };
   function LazyComponent(props: P) {
     const [failure, setFailure] = useState<{ readonly error: unknown } | null>(null);
     const [, redraw] = useState(false);
     useEffect(() => {
       if (Loaded !== null) return;
-      start().then(
+      trackWait(start()).then(
         () => redraw(true),
         (error: unknown) => setFailure({ error }),
       );
@@ -33,5 +33,5 @@ export function lazyComponent<P extends object>(
     if (failure !== null) throw failure.error;
     return Loaded === null ? fallback : <Loaded {...props} />;
   }
-  return Object.assign(LazyComponent, { preload: () => void start().catch(() => undefined) });
+  return Object.assign(LazyComponent, { preload: () => start().catch(() => undefined) });
 }

@@ -3,7 +3,7 @@
  */
 import { Button, Card, Group, ScrollArea, Skeleton, Stack, Table } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { type ReactNode, useRef } from 'react';
+import { memo, type ReactNode, useRef } from 'react';
 import { useLocation } from 'wouter';
 import { EmptyState } from '../feedback/empty-state.js';
 import { ErrorAlert } from '../feedback/error-alert.js';
@@ -11,7 +11,13 @@ import { staleProps } from '../feedback/stale-props.js';
 import { useListFocusOnRowRemoval } from '../focus/use-list-focus-on-row-removal.js';
 import { lazyComponent } from '../layout/lazy-component-no-suspense-delay.js';
 import { CardsView } from './cards-view.js';
-import { ACTIONS_HEADER, type DataTableProps, type ListProps, type Selection } from './data-table-types.js';
+import {
+  ACTIONS_HEADER,
+  type Column,
+  type DataTableProps,
+  type ListProps,
+  type Selection,
+} from './data-table-types.js';
 import { HeaderCell } from './header-cell.js';
 import { CursorBar, PagingBar } from './paging-bars.js';
 import { isPlainClick, RowCheckbox, RowLink } from './row-parts.js';
@@ -21,11 +27,14 @@ import { useTableView } from './use-table-view.js';
 export type { Column } from './data-table-types.js';
 
 const TableViewMenu = lazyComponent(async () => (await import('./table-view-menu.js')).TableViewMenu, null);
+// With the screen, not after its rows.
+void TableViewMenu.preload();
 
 const SKELETON_ROWS = ['92%', '78%', '85%', '70%', '88%'];
 /** Below this width, cards replace the table. */
 const NARROW_SCREEN = '(max-width: 48em)';
 const WIDE_SCREEN = '(min-width: 75em)';
+const NUMERIC_CELL = 'acg-right acg-tabular-numbers';
 
 export function DataTable<Data, Row>(props: DataTableProps<Data, Row>) {
   const { query, rows, empty, filtered = false, onClearFilters } = props;
@@ -143,6 +152,7 @@ const LoadingRows = ({ label }: { readonly label: string }) => (
   </Stack>
 );
 
+/** Has plain rows and cells: those of the UI library resolve theme and styles each, and a list of calls has 800. */
 function TableView<Data, Row>({
   label,
   list,
@@ -164,12 +174,12 @@ function TableView<Data, Row>({
         horizontalSpacing="md"
         aria-label={label}
       >
-        <Table.Thead>
-          <Table.Tr>
+        <thead>
+          <tr>
             {selection !== undefined && (
-              <Table.Th w={36} pr={0}>
+              <th className="acg-checkbox-cell">
                 <SelectAllCheckbox label={label} list={list} selection={selection} />
-              </Table.Th>
+              </th>
             )}
             {columns.map((column) => (
               <HeaderCell
@@ -179,59 +189,91 @@ function TableView<Data, Row>({
                 sorting={sorting}
               />
             ))}
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
+          </tr>
+        </thead>
+        <tbody>
           {list.map((row) => (
-            <Table.Tr
+            <TableRow
               key={rowKey(row)}
-              {...(href === undefined
-                ? {}
-                : {
-                    'data-link': true,
-                    style: { cursor: 'pointer' },
-                    onClick: (event) => {
-                      if (isPlainClick(event.target as Element)) navigate(href(row));
-                    },
-                  })}
-            >
-              {selection !== undefined && (
-                <Table.Td pr={0}>
-                  <RowCheckbox row={row} selection={selection} />
-                </Table.Td>
-              )}
-              {columns.map(({ header, cell, numeric }, i) => (
-                <Table.Td
-                  key={header}
-                  ta={numeric === true ? 'right' : 'left'}
-                  className={numeric === true ? 'acg-tabular-numbers' : ''}
-                >
-                  {i === 0 && href !== undefined ? <RowLink to={href(row)}>{cell(row)}</RowLink> : cell(row)}
-                </Table.Td>
-              ))}
-            </Table.Tr>
+              row={row}
+              columns={columns}
+              to={href?.(row)}
+              selection={selection}
+              navigate={navigate}
+            />
           ))}
-        </Table.Tbody>
+        </tbody>
         {footerCells !== null && (
-          <Table.Tfoot>
-            <Table.Tr>
-              {selection !== undefined && <Table.Td />}
+          <tfoot>
+            <tr>
+              {selection !== undefined && <td />}
               {columns.map(({ header, numeric }) => (
-                <Table.Th
+                <th
                   key={header}
-                  ta={numeric === true ? 'right' : 'left'}
-                  className="acg-table-total acg-tabular-numbers"
+                  className={`acg-table-total ${numeric === true ? NUMERIC_CELL : 'acg-tabular-numbers'}`}
                 >
                   {footerCells[header]}
-                </Table.Th>
+                </th>
               ))}
-            </Table.Tr>
-          </Table.Tfoot>
+            </tr>
+          </tfoot>
         )}
       </Table>
     </TableRegion>
   );
 }
+
+interface TableRowProps<Row> {
+  readonly row: Row;
+  readonly columns: readonly Column<Row>[];
+  /** Address of the row's page. */
+  readonly to: string | undefined;
+  readonly selection: Selection<Row> | undefined;
+  readonly navigate: (to: string) => void;
+}
+
+function TableRowCells<Row>({ row, columns, to, selection, navigate }: TableRowProps<Row>) {
+  return (
+    <tr
+      {...(to === undefined
+        ? {}
+        : {
+            'data-link': true,
+            onClick: (event) => {
+              if (isPlainClick(event.target as Element)) navigate(to);
+            },
+          })}
+    >
+      {selection !== undefined && (
+        <td className="acg-checkbox-cell">
+          <RowCheckbox row={row} selection={selection} />
+        </td>
+      )}
+      {columns.map(({ header, cell, numeric }, i) => (
+        <td key={header} className={numeric === true ? NUMERIC_CELL : undefined}>
+          {i === 0 && to !== undefined ? <RowLink to={to}>{cell(row)}</RowLink> : cell(row)}
+        </td>
+      ))}
+    </tr>
+  );
+}
+
+/** The page creates its array of columns at each render; the functions of its cells may be constant. */
+function isSameRow<Row>(before: TableRowProps<Row>, after: TableRowProps<Row>): boolean {
+  return (
+    before.row === after.row &&
+    before.to === after.to &&
+    before.selection === after.selection &&
+    before.navigate === after.navigate &&
+    before.columns.length === after.columns.length &&
+    before.columns.every(
+      ({ header, cell }, i) => header === after.columns[i]!.header && cell === after.columns[i]!.cell,
+    )
+  );
+}
+
+/** Rendered again only when its row or a cell's function has changed: lists have up to 500 rows and refetch. */
+const TableRow = memo(TableRowCells, isSameRow) as typeof TableRowCells;
 
 interface TableRegionProps {
   readonly label: string;

@@ -1,5 +1,5 @@
 /** The head of a table's column, which sorts where the server can. */
-import { Table, UnstyledButton } from '@mantine/core';
+import { UnstyledButton } from '@mantine/core';
 
 /** The server sorts. */
 export interface Sorting {
@@ -19,17 +19,17 @@ interface HeaderCellProps {
 
 /** A sorted column shows its direction; the first click on another one sorts numbers descending and texts ascending. */
 export function HeaderCell({ header, numeric = false, isRight, sortKey, sorting }: HeaderCellProps) {
-  const align = isRight ? 'right' : 'left';
-  if (sorting === undefined || sortKey === undefined) return <Table.Th ta={align}>{header}</Table.Th>;
+  const align = isRight ? 'acg-right' : undefined;
+  if (sorting === undefined || sortKey === undefined) return <th className={align}>{header}</th>;
   const current = sorting.sort === sortKey ? sorting.order : null;
   const first = numeric ? 'desc' : 'asc';
   const next = current === null ? first : current === 'asc' ? 'desc' : 'asc';
   return (
-    <Table.Th ta={align} aria-sort={current === null ? 'none' : current === 'asc' ? 'ascending' : 'descending'}>
+    <th className={align} aria-sort={current === null ? 'none' : current === 'asc' ? 'ascending' : 'descending'}>
       <UnstyledButton className="acg-sort-button" onClick={() => sorting.onSort(sortKey, next)}>
         {header}
         <span aria-hidden>{current === null ? '' : current === 'asc' ? ' ↑' : ' ↓'}</span>
       </UnstyledButton>
-    </Table.Th>
+    </th>
   );
 }

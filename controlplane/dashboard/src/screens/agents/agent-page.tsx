@@ -52,6 +52,8 @@ const TABS = [
     Panel: lazyComponent(async () => (await import('./connect-tab.js')).ConnectTab, SKELETON),
   },
 ] as const;
+// The tab that links open: with the page, not after the agent.
+void TABS[0].Panel.preload();
 
 export function AgentPage() {
   const { id = '' } = useParams();

@@ -6,7 +6,7 @@ import type { FilterChip } from '../../components/tables/filter-chips.js';
 import { formatExactTime, formatUsd } from '../../format/format.js';
 import { providerLabel } from '../../messages/provider-labels.js';
 import { rejectionLabel } from '../../messages/rejection-label.js';
-import { useProjects } from '../../resources/agent-account-and-key-hooks.js';
+import { useAgent, useProjects } from '../../resources/agent-account-and-key-hooks.js';
 import type { CallFilters, CallRow } from './fetch-calls-and-format-fields.js';
 
 const CENTS = 100;
@@ -18,12 +18,7 @@ export function useCallChips(
   set: (changes: Partial<CallFilters>) => void,
 ): readonly FilterChip[] {
   const projects = useProjects();
-  const agent = useQuery({
-    queryKey: ['agents', 'one', values.agent],
-    queryFn: async () => (await api.get('/v1/agents/{id}', { params: { path: { id: values.agent } } })).agent,
-    enabled: values.agent !== '',
-    retry: false,
-  });
+  const agent = useAgent(values.agent);
   const run = useQuery({
     queryKey: ['runs', 'one', values.run],
     queryFn: async () => (await api.get('/v1/runs/{id}', { params: { path: { id: values.run } } })).run,

@@ -1,22 +1,19 @@
 /** The Calls page: a live list or pages of all agents' calls, with their details. No bodies are stored. */
-import { Box, Button, Code, Group, Text } from '@mantine/core';
+import { Box, Button, Group, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { Download, Pause, Play } from 'lucide-react';
 import { useRef } from 'react';
 import { useMissingRoleReason } from '../../api/session.js';
-import { CallOutcomeBadge } from '../../components/feedback/call-status-badge.js';
 import { EmptyState } from '../../components/feedback/empty-state.js';
 import { StatusBadge } from '../../components/feedback/status-badge.js';
 import { showErrorToast, showToast } from '../../components/feedback/toast.js';
 import { PageHeader } from '../../components/layout/page-header.js';
-import { CallPath } from '../../components/reports/call-path.js';
-import { sharedFieldsOf } from '../../components/reports/merged-call.js';
 import { DataTable } from '../../components/tables/data-table.js';
 import { FilterChips } from '../../components/tables/filter-chips.js';
-import { formatCount, NO_VALUE } from '../../format/format.js';
-import { timeZoneUnit } from '../../format/time-zone.js';
+import { formatCount } from '../../format/format.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
 import { useCallChips } from './call-chips.js';
+import { callColumns } from './call-columns.js';
 import { CallDrawer } from './call-drawer.js';
 import { CallFilterBar } from './call-filters.js';
 import { CallHistogram } from './call-histogram.js';
@@ -26,9 +23,6 @@ import {
   type CallPage,
   DEFAULT_CALL_FILTERS,
   EXPORT_ROWS_MAX,
-  formatCost,
-  formatLatency,
-  formatTokens,
   toApiFilters,
 } from './fetch-calls-and-format-fields.js';
 import { useLiveOrPagedCalls } from './use-live-or-paged-calls.js';
@@ -133,45 +127,7 @@ export function CallsPage() {
           onOlder: nextCursor === null || searchedFrom !== null ? null : () => openOlderPage(nextCursor),
         })}
         empty={<EmptyState title="No calls yet" text="Calls appear here as soon as an agent makes one." />}
-        columns={[
-          { header: `Time (${timeZoneUnit(Date.now())})`, cell: ({ at }) => <CallTime at={at} /> },
-          {
-            header: 'Agent',
-            cell: (call) => {
-              const { agentName, agentId } = sharedFieldsOf(call);
-              return <span className="acg-name">{agentName ?? <Code>{agentId.slice(-8)}</Code>}</span>;
-            },
-          },
-          { header: 'Call', cell: (call) => <CallPath call={call} /> },
-          {
-            header: 'Status',
-            cell: (call) => <CallOutcomeBadge {...call} />,
-          },
-          {
-            header: 'Model',
-            cell: (call) => {
-              const model = call.rejected?.tool ?? sharedFieldsOf(call).model;
-              return (
-                <span className="acg-one-line acg-model" title={model ?? ''}>
-                  {model ?? NO_VALUE}
-                </span>
-              );
-            },
-            wideOnly: true,
-          },
-          { header: 'Tokens in → out', numeric: true, cell: formatTokens },
-          { header: 'Cost', numeric: true, cell: formatCost },
-          { header: 'Duration', numeric: true, cell: formatLatency },
-          {
-            header: 'Gateway token',
-            cell: (call) => {
-              const { keyName, keyPrefix } = sharedFieldsOf(call);
-              return keyName ?? keyPrefix ?? NO_VALUE;
-            },
-            isOptional: true,
-          },
-          { header: 'Client', cell: ({ rejected }) => rejected?.clientNetwork ?? NO_VALUE, isOptional: true },
-        ]}
+        columns={callColumns()}
       />
       <CallDrawer
         id={values.call}

@@ -1,7 +1,7 @@
 /** Queries of calls, and formats of their fields. */
 import { ApiError } from '@acg/client/api-errors';
 import { api } from '../../api/api-client.js';
-import { formatMilliseconds, formatUsd, NO_VALUE } from '../../format/format.js';
+import { formatCount, formatMilliseconds, formatUsd, NO_VALUE } from '../../format/format.js';
 
 const PAGE_SIZE = 50;
 /** Calls per request in live mode and of an export; the API's maximum. */
@@ -115,4 +115,4 @@ export const formatLatency = ({ forwarded }: CallRow): string => formatMilliseco
 export const formatTokens = ({ forwarded }: CallRow): string =>
   forwarded === null || forwarded.tokensIn + forwarded.tokensOut === 0
     ? NO_VALUE
-    : `${forwarded.tokensIn.toLocaleString('en-US')} → ${forwarded.tokensOut.toLocaleString('en-US')}`;
+    : `${formatCount(forwarded.tokensIn)} → ${formatCount(forwarded.tokensOut)}`;
