@@ -144,7 +144,10 @@ export class ProxyServer {
     const pipelineDeps = { ...deps, settle, failures, gcPacer, acquireOrgSlot, acquireListeningSlot, dialLimiter };
     const proxyPipeline = createProxyPipeline(pipelineDeps);
     const selfPipeline = createSelfPipeline(pipelineDeps);
-    const runsPipeline = createRunsPipeline(pipelineDeps);
+    const runsPipeline = createRunsPipeline({
+      ...pipelineDeps,
+      acquireRunCallSlot: (exchange) => calls.acquireRunCallSlot(exchange),
+    });
     const memoryPool = new MemoryPool(options.webSocketPoolBytes);
     const webSocketPipeline = createWebSocketPipeline({
       ...pipelineDeps,

@@ -7535,7 +7535,7 @@ export interface components {
             spentCents: number;
             /** @description Booked calls of the run and its sub-runs. */
             calls: number;
-            /** @description Number of runs whose parent is this run. */
+            /** @description Number of runs whose parent is this run, counted up to 1000. The list with `parentId` has the whole `total`. */
             subRuns: number;
             /** @description What the run may call, within the policies of its ancestors and its agent. Null: what they allow. */
             policy: {

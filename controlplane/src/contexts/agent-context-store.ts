@@ -221,8 +221,9 @@ export async function loadContextRows(
            where k.token_hash = asked.token_hash and k.revoked_at is null
              and (k.expires_at is null or k.expires_at > now())
           union all
-          -- A data plane of the release before does not enforce budgets of runs, so it gets no context of one.
-          select coalesce(k.id, t.id, r.id), r.org_id, 'agent', r.agent_id, null, least(r.expires_at, k.expires_at), r.id
+          -- A data plane of the release before does not enforce budgets of runs, so it gets no context of one. A run of
+          -- neither a key nor a rule has the id of its top run, so reports by key have no entry for each sub-run.
+          select coalesce(k.id, t.id, r.root_id), r.org_id, 'agent', r.agent_id, null, least(r.expires_at, k.expires_at), r.id
             from runs r left join api_keys k on k.id = r.key_id left join trust_rules t on t.id = r.trust_rule_id
            -- end_reason, not ended_at: a plan made while few runs are open would scan an index of all open runs.
            where asked.enforces_budgets and r.token_hash = asked.token_hash

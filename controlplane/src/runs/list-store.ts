@@ -46,20 +46,18 @@ export async function listRuns(
     ${parentId === undefined && rootId === undefined && search === undefined ? sql`and r.ancestors = '{}'` : sql``}
     ${state === undefined ? sql`` : sql`and ${stateColumn(sql)} = ${state}`}
     ${search === undefined ? sql`` : sql`and (r.label ilike ${containsPattern(search)} or r.id::text = ${search.toLowerCase()})`}`;
-  const inOrder = orderBy(sql, ORDER, sorting);
-  const rows =
-    sorting.sort === undefined || sorting.sort === 'createdAt'
-      ? await sql<RunRow[]>`
-          select ${columns(sql)} from ${from(sql)} where ${where} ${inOrder} limit ${page.limit} offset ${page.offset}`
-      : // The figures of a run are read for the page only.
-        await sql<RunRow[]>`
-          with newest as materialized (
-            select r.id from runs r join agents a on a.id = r.agent_id where ${where}
-             order by r.id desc limit ${SORTED_RUNS_MAX}),
-          shown as materialized (
-            select r.id from newest join runs r using (id) join agents a on a.id = r.agent_id
-            ${inOrder} limit ${page.limit} offset ${page.offset})
-          select ${columns(sql)} from ${from(sql)} where r.id in (select id from shown) ${inOrder}`;
+  const ordered = orderBy(sql, ORDER, sorting);
+  const isByCreation = sorting.sort === undefined || sorting.sort === 'createdAt';
+  const listed = isByCreation
+    ? where
+    : sql`r.id in (select r.id from runs r join agents a on a.id = r.agent_id where ${where}
+                    order by r.id desc limit ${SORTED_RUNS_MAX})`;
+  // Ids first: otherwise spend and sub-runs of all skipped rows would be summed up, too.
+  const rows = await sql<RunRow[]>`
+    with page as materialized (
+      select r.id from runs r join agents a on a.id = r.agent_id where ${listed}
+      ${ordered} limit ${page.limit} offset ${page.offset})
+    select ${columns(sql)} from ${from(sql)} where r.id in (select id from page) ${ordered}`;
   const [count] = await sql<{ total: number }[]>`
     select count(*) as total from runs r join agents a on a.id = r.agent_id where ${where}`;
   return { rows, total: count!.total };

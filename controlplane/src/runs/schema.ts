@@ -7,6 +7,8 @@ import { SortQuery } from '../http/search-and-sort-query-schema.js';
 
 /** A run and its sub-runs have at most this many levels. */
 export const RUN_DEPTH_MAX = 4;
+/** To count all of 100 000 takes 0.1 s of Postgres, and an agent may read its runs 500 times a second. */
+export const SUB_RUNS_COUNTED_MAX = 1_000;
 const BUDGET_CENTS_MAX = 1_000_000_000_000;
 const LIFETIME_S_MIN = 60;
 /** 30 days. */
@@ -33,7 +35,11 @@ export const Run = Type.Object({
   budgetCents: Cents,
   spentCents: Type.Integer({ minimum: 0, description: 'Booked spend of the run and its sub-runs.' }),
   calls: Type.Integer({ minimum: 0, description: 'Booked calls of the run and its sub-runs.' }),
-  subRuns: Type.Integer({ minimum: 0, description: 'Number of runs whose parent is this run.' }),
+  subRuns: Type.Integer({
+    minimum: 0,
+    maximum: SUB_RUNS_COUNTED_MAX,
+    description: `Number of runs whose parent is this run, counted up to ${SUB_RUNS_COUNTED_MAX}. The list with \`parentId\` has the whole \`total\`.`,
+  }),
   policy: Type.Unsafe<AgentPolicy | null>({
     ...AgentPolicyField,
     description: 'What the run may call, within the policies of its ancestors and its agent. Null: what they allow.',

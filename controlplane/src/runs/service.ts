@@ -11,6 +11,7 @@ import type { ListResult, Page } from '../http/limit-offset-pagination.js';
 import type { Actor } from '../http/route-access.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
 import { publishInvalidations } from '../watch/publish-invalidations.js';
+import { DELETED_PER_TICK, deleteOldRuns } from './delete-old-runs.js';
 import { endRunTrees } from './end-run-trees.js';
 import { appendRunEnded } from './ending/append-run-ended.js';
 import { listRuns } from './list-store.js';
@@ -123,17 +124,26 @@ export class RunService {
     return this.#ends.add(caller.orgId, { caller, id });
   }
 
-  /** Marks runs whose time has passed. Data planes end their calls by themselves. */
+  /**
+   * Marks runs whose time has passed. Data planes forget them then; most have ended their calls before, by their own
+   * clocks.
+   */
   async expireDue(): Promise<void> {
     await this.sql.begin(async (tx) => {
-      for (const { id, orgId, isTop } of await store.claimExpiredRuns(tx)) {
-        if (isTop) await appendRunEnded(tx, orgId, (await store.loadRun(tx, orgId, id))!);
-      }
+      const expired = await store.claimExpiredRuns(tx);
+      for (const { id, orgId, ancestors } of expired)
+        if (ancestors.length === 0) await appendRunEnded(tx, orgId, (await store.loadRun(tx, orgId, id))!);
+      const ids = new Set(expired.map(({ id }) => id));
+      const highest = expired.filter(({ ancestors }) => !ancestors.some((above) => ids.has(above)));
+      await publishEnded(
+        tx,
+        highest.map(({ id }) => id),
+      );
     });
   }
 
   async deleteOld(): Promise<void> {
-    while ((await this.sql.begin((tx) => store.deleteOldRuns(tx))) >= store.DELETED_PER_TICK);
+    while ((await this.sql.begin((tx) => deleteOldRuns(tx))) >= DELETED_PER_TICK);
   }
 
   async #startAll(orgId: string, requests: readonly StartRequest[]): Promise<readonly (RunStarted | Error)[]> {

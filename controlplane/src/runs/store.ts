@@ -4,7 +4,7 @@ import { arrayLiteral } from '../db/array-literal.js';
 import { planOnce } from '../db/plan-once.js';
 import type { JSONValue, Sql, Tx } from '../db/postgres-client.js';
 import { Conflict } from '../domain/errors.js';
-import type { BindingScope, RunState } from './schema.js';
+import { type BindingScope, type RunState, SUB_RUNS_COUNTED_MAX } from './schema.js';
 
 export interface RunRow {
   readonly id: string;
@@ -52,7 +52,8 @@ export const stateColumn = (sql: Sql | Tx) => sql`
 export const columns = (sql: Sql | Tx) => sql`
   r.id, r.agent_id as "agentId", a.name as "agentName", a.project_id as "projectId", r.root_id as "rootId", r.ancestors,
   r.label, ${stateColumn(sql)} as state, r.budget_cents as "budgetCents", s.spent_nanos as "spentNanos",
-  (select coalesce(sum(b.calls), 0)::bigint from budget_spend b where b.budget_id = r.id) as calls, (select count(*) from runs c where c.ancestors[1] = r.id and c.ancestors <> '{}') as "subRuns",
+  (select coalesce(sum(b.calls), 0)::bigint from budget_spend b where b.budget_id = r.id) as calls,
+  (select count(*) from (select from runs where ancestors[1] = r.id and ancestors <> '{}' limit ${SUB_RUNS_COUNTED_MAX}) c) as "subRuns",
   r.policy, r.key_prefix as "keyPrefix", r.created_at as "createdAt", r.expires_at as "expiresAt",
   coalesce(r.ended_at, case when r.expires_at <= now() then r.expires_at end) as "endedAt"`;
 
@@ -311,7 +312,7 @@ const EXPIRED_PER_TICK = 2_000;
 export interface ExpiredRun {
   readonly id: string;
   readonly orgId: string;
-  readonly isTop: boolean;
+  readonly ancestors: readonly string[];
 }
 
 /** Marks runs whose time has passed; each is returned once. */
@@ -320,36 +321,5 @@ export async function claimExpiredRuns(tx: Tx): Promise<readonly ExpiredRun[]> {
     update runs set ended_at = expires_at, end_reason = 'expired'
      where id in (select id from runs where ended_at is null and expires_at <= now()
                    order by expires_at limit ${EXPIRED_PER_TICK} for update skip locked)
-    returning id, org_id as "orgId", ancestors = '{}' as "isTop"`;
-}
-
-const KEPT_DAYS = 30;
-const KEPT_PER_ORGANIZATION = 100_000;
-/** Runs that one call of {@link deleteOldRuns} deletes at most. */
-export const DELETED_PER_TICK = 10_000;
-
-/**
- * Deletes ended runs after {@link KEPT_DAYS} days, and those of an organization beyond its newest
- * {@link KEPT_PER_ORGANIZATION}, each with its spend and its audit entries. Runs with running sub-runs stay. Returns the
- * number of deleted runs.
- */
-export async function deleteOldRuns(tx: Tx): Promise<number> {
-  const [row] = await tx<{ count: number }[]>`
-    with crowded as (
-      select org_id, (select ended_at from runs k where k.org_id = o.org_id and k.ended_at is not null
-                       order by ended_at desc offset ${KEPT_PER_ORGANIZATION} limit 1) as oldest_kept
-        from (select org_id from runs where ended_at is not null group by org_id having count(*) > ${KEPT_PER_ORGANIZATION}) o
-    ), old as (
-      select r.id from runs r left join crowded c on c.org_id = r.org_id
-       where r.ended_at is not null
-         and (r.ended_at < now() - make_interval(days => ${KEPT_DAYS}) or r.ended_at <= c.oldest_kept)
-         and not exists (select from runs child where child.ancestors[1] = r.id and child.ancestors <> '{}'
-                            and child.ended_at is null)
-       limit ${DELETED_PER_TICK} for update of r skip locked
-    ), spend as (delete from budget_spend where budget_id in (select id from old)
-    ), cells as (delete from cell_spend where budget_id in (select id from old)
-    ), entries as (delete from audit_entries where target_type = 'run' and target_id in (select id::text from old)
-    ), gone as (delete from runs where id in (select id from old) returning 1)
-    select count(*) as count from gone`;
-  return row!.count;
+    returning id, org_id as "orgId", ancestors`;
 }

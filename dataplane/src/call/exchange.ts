@@ -22,6 +22,7 @@ import type { ProxyTarget } from '../upstream/parse-proxy-request-target.js';
 import type { AgentResponse, UpgradableResponse, WebSocketHandshake } from './agent-response-interface.js';
 import type { DeferredUsageCollector } from './deferred-usage-collector.js';
 import type { McpCall } from './mcp-call.js';
+import { runInLaterTurn } from './run-in-later-turn.js';
 import { writeRejectionHead } from './write-rejection-head.js';
 
 /** Delay of a rejection that is tarpitted, ms. */
@@ -131,6 +132,7 @@ class AdmissionState implements SlotHolder {
   needsModels = true;
   /** Set for calls to an MCP server. */
   mcp: McpCall | null = null;
+  runCall: SlotHolder | null = null;
   /** Models that the body names; null: the body was not read. */
   bodyModels: readonly string[] | null = null;
   /** Request to an object store. Planned before admission, so that a request that cannot be sent consumes nothing. */
@@ -325,7 +327,7 @@ export class Exchange {
       return;
     }
     // Never inside the parser: only in a later turn does the server drop bytes that were pipelined in this segment.
-    setImmediate(sendRejection, this);
+    runInLaterTurn(rejection.closesConnection || this.mustCloseConnection, () => sendRejection(this));
   }
 
   /** Responds to a call whose upstream failed before its response head, after its usage record was written. */
@@ -337,7 +339,7 @@ export class Exchange {
 
   /** Responds with a JSON document of the gateway, in a later turn for the same reason as a rejection. */
   respondJson(body: string, status = 200): void {
-    setImmediate(() => {
+    runInLaterTurn(this.mustCloseConnection, () => {
       if (this.isFinished) return;
       this.response.status = status;
       this.res.cork(() => {

@@ -50,6 +50,8 @@ interface InflightCallsDeps {
 
 /** Part of the calls in flight that may be streams that wait for events. */
 const LISTENING_RATIO = 1 / 4;
+/** Part of the calls in flight that may be calls about runs. */
+const RUN_CALLS_RATIO = 1 / 8;
 
 export class InflightCalls implements ExchangeObserver, RevocableSessions {
   readonly #deps: InflightCallsDeps;
@@ -62,6 +64,8 @@ export class InflightCalls implements ExchangeObserver, RevocableSessions {
   readonly #webSocketSlots: OrgSlots;
   /** Slots of streams that wait for events. They last long, so they may not use up the slots of other calls. */
   readonly #listeningSlots: OrgSlots;
+  /** Slots of calls about runs. Not those of other calls: an organization that holds all of these can still end a run. */
+  readonly #runCallSlots: OrgSlots;
   /** Calls whose rejection is delayed; they use no slot. */
   #tarpittedCount = 0;
   /** Open WebSockets. Their calls have ended; their slots are still used. */
@@ -77,6 +81,7 @@ export class InflightCalls implements ExchangeObserver, RevocableSessions {
     this.#callSlots = new OrgSlots(deps.inflightMax, deps.inflightPerOrgMax);
     this.#webSocketSlots = new OrgSlots(deps.webSocketsMax);
     this.#listeningSlots = new OrgSlots(Math.ceil(deps.inflightMax * LISTENING_RATIO));
+    this.#runCallSlots = new OrgSlots(Math.ceil(deps.inflightMax * RUN_CALLS_RATIO));
   }
 
   get size(): number {
@@ -111,6 +116,12 @@ export class InflightCalls implements ExchangeObserver, RevocableSessions {
   /** Acquires a slot for a stream that waits for events; null: acquired. */
   acquireListeningSlot(exchange: RoutedExchange): Rejection | null {
     return this.#listeningSlots.acquire(exchange.admission.mcp!, exchange.routed.context.orgId);
+  }
+
+  /** Acquires a slot for an authenticated call about runs; null: acquired. */
+  acquireRunCallSlot(exchange: Exchange): Rejection | null {
+    exchange.admission.runCall = { slotOrgId: null };
+    return this.#runCallSlots.acquire(exchange.admission.runCall, exchange.access.context!.orgId);
   }
 
   /** WebSocket slots in use. */
@@ -168,7 +179,8 @@ export class InflightCalls implements ExchangeObserver, RevocableSessions {
       this.#tarpittedCount--;
     if (!exchange.admission.keepsSlot) this.#callSlots.release(exchange.admission);
     if (!exchange.admission.keepsSlot && exchange.handshake !== null) this.#webSocketSlots.release(exchange.handshake);
-    const { mcp } = exchange.admission;
+    const { mcp, runCall } = exchange.admission;
+    if (runCall !== null) this.#runCallSlots.release(runCall);
     if (mcp !== null) {
       this.#listeningSlots.release(mcp);
       mcp.answerMemory.releaseAll();

@@ -8,7 +8,13 @@ import { DAY_MS, NANOS_PER_CENT } from '@acg/base/time-and-money-units';
 import type { IAgentContext, IBudget, ILimit } from '@acg/proto/messages';
 import { type AgentLimits, createAgentLimits, DEFAULT_MAX_OUTPUT_TOKENS } from '../limits/agent-limits.js';
 import { BudgetRow, type LedgerSpend } from '../limits/budget-row.js';
-import { createRunWindow, parseCalendarWindow, parseMonth, RUN_WINDOW_NAME } from '../limits/calendar-window.js';
+import {
+  createRunWindow,
+  parseCalendarWindow,
+  parseMonth,
+  RUN_KEPT_AFTER_END_SEC,
+  RUN_WINDOW_NAME,
+} from '../limits/calendar-window.js';
 import { AGENT_PROVIDER_ROWS, BUDGET_ROWS, LIMIT_TABLE, type LimitRow, UNLIMITED } from '../limits/limit-table.js';
 import { createCellBudgets } from './cell-budgets.js';
 
@@ -20,8 +26,6 @@ const LEGACY_FIELDS: Readonly<Record<string, (message: IAgentContext) => number 
 };
 
 const SCOPES = ['agent', 'project', 'org', 'run'] as const;
-/** Calls of a run end with it; this is for those that report their cost late. */
-const RUN_KEPT_AFTER_END_SEC = 600;
 /** For a run without an end: the longest time that a run may take, and a day. */
 const RUN_KEPT_SEC = (31 * DAY_MS) / 1000;
 

@@ -52,6 +52,8 @@ export function calendarWindowAt(unit: CalendarUnit, unixSec: number): BudgetWin
 
 /** Name of the only window of a run. */
 export const RUN_WINDOW_NAME = 'total';
+/** Calls of a run end with it; this is for those that report their cost late. */
+export const RUN_KEPT_AFTER_END_SEC = 600;
 
 /** The only window of a run. `keptUntilSec`: Unix seconds from which no call of the run counts any more. */
 export const createRunWindow = (keptUntilSec: number): BudgetWindow => ({

@@ -1,11 +1,19 @@
 /** The stages of `/v1/runs`. */
+
+import type { Exchange } from '../call/exchange.js';
 import { Pipeline } from '../call/pipeline.js';
+import { type AcquireSlot, createAcquireSlotStage } from '../call/stages/acquire-slot.js';
 import { createAuthenticateStage } from '../call/stages/authenticate.js';
 import { type CallRuns, createCallRunsStage } from '../call/stages/call-runs.js';
 import type { PipelineDeps } from './proxy-pipeline.js';
 
-export function createRunsPipeline(deps: PipelineDeps & { readonly callRuns: CallRuns }): Pipeline {
-  const { contexts, unauthenticatedLimiter, onAuthenticated, failures, callRuns } = deps;
+interface RunsDeps extends PipelineDeps {
+  readonly callRuns: CallRuns;
+  readonly acquireRunCallSlot: AcquireSlot<Exchange>;
+}
+
+export function createRunsPipeline(deps: RunsDeps): Pipeline {
+  const { contexts, unauthenticatedLimiter, onAuthenticated, failures, callRuns, acquireRunCallSlot } = deps;
   return new Pipeline(
     (advance) => ({
       unrouted: [
@@ -16,6 +24,7 @@ export function createRunsPipeline(deps: PipelineDeps & { readonly callRuns: Cal
           onAuthenticated,
           allowsInactiveAgents: false,
         }),
+        createAcquireSlotStage(acquireRunCallSlot),
         createCallRunsStage(callRuns),
       ],
       routed: [],

@@ -61,3 +61,30 @@ test('shows the tree of a run and ends it', async () => {
   await page.getByRole('row', { name: /part one.*Ended/ }).waitFor();
   expect((await call('GET', `/v1/runs?rootId=${top.run.id}&state=ended`)).body.total).toBe(2);
 });
+
+test('a run with more sub-runs than one response holds shows them in pages', async () => {
+  const { visitor, call, agentId } = await scene();
+  const { page } = visitor;
+  const { url } = await dashboard().stack.addDataPlane();
+  const top = (await call('POST', '/v1/runs', { agentId, budgetCents: 300, expiresIn: 3_600, label: 'wide' })).body;
+  for (let n = 1; n <= 101; n++) {
+    const response = await fetch(`${url}/v1/runs`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${top.secretKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ budgetCents: 100, label: `part ${n}.` }),
+    });
+    expect(response.status).toBe(201);
+  }
+  await visitor.goto(`/runs/${top.run.id}`);
+  await page.getByRole('row', { name: /part 101\./ }).waitFor();
+  await visitor.checkPage('runs-tree-wide');
+  await page.getByRole('button', { name: 'Sub-runs: next page' }).click();
+  await page.getByRole('row', { name: /part 51\./ }).waitFor();
+  await page.getByRole('button', { name: 'Sub-runs: next page' }).click();
+  await page.getByRole('link', { name: 'part 1.', exact: true }).click();
+  await page.getByRole('row', { name: /part 1\..*Running/ }).waitFor();
+  await page.getByRole('link', { name: 'Parent run' }).click();
+  await page.getByRole('button', { name: 'End this run' }).click();
+  await page.getByRole('button', { name: 'End run' }).click();
+  await page.getByRole('row', { name: /part 101\..*Ended/ }).waitFor();
+});

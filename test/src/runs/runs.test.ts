@@ -1,6 +1,6 @@
 /** Runs: their rules, as the management API and data planes see them (docs/contract.md#runs). */
 import { createHash } from 'node:crypto';
-import { deleteOldRuns } from '@acg/controlplane/runs/store';
+import { deleteOldRuns } from '@acg/controlplane/runs/delete-old-runs';
 import { ControlPlaneClient } from '@acg/proto/control-plane-client';
 import { Outcome } from '@acg/proto/messages';
 import { expect, test } from 'vitest';
@@ -267,6 +267,29 @@ test('agents: text that cannot be stored and large policies are 400', async () =
   });
 });
 
+test('a run with thousands of sub-runs: they are counted up to 1 000, and every page of them can be read', async () => {
+  const { admin, asAgent, start } = await setUp();
+  const top = (await start({})).body;
+  const one = (await asAgent(top.secretKey, 'POST', '', { budgetCents: 1 })).body.run;
+  await plane().database.sql`
+    insert into runs (id, org_id, agent_id, root_id, ancestors, label, budget_cents, token_hash, key_prefix, created_at, expires_at)
+    select gen_random_uuid(), org_id, agent_id, root_id, ancestors, 'n ' || n, 1, sha256(('n ' || n)::bytea), '', now(), expires_at
+      from runs, generate_series(1, 1999) n where id = ${one.id}`;
+  expect((await asAgent(top.secretKey, 'GET', top.run.id)).body.run.subRuns).toBe(1_000);
+  const seen = new Set<string>();
+  for (const offset of [0, 1_000, 1_900]) {
+    const { runs, total } = (await admin.call('GET', `/v1/runs?parentId=${top.run.id}&limit=100&offset=${offset}`))
+      .body;
+    expect(total).toBe(2_000);
+    const ids = runs.map(({ id }: { id: string }) => id);
+    expect(ids).toEqual([...ids].sort().reverse());
+    for (const id of ids) seen.add(id);
+  }
+  expect(seen.size).toBe(300);
+  expect((await admin.call('DELETE', `/v1/runs/${top.run.id}`)).body.run.state).toBe('ended');
+  expect((await admin.call('GET', `/v1/runs?rootId=${top.run.id}&state=ended`)).body.total).toBe(2_001);
+});
+
 test('requests at once share transactions, and each gets its own answer', async () => {
   const { asAgent, token, admin } = await setUp();
   const stranger = await setUp();
@@ -319,6 +342,40 @@ test('a run whose time has passed is expired, once', async () => {
   const events = async () => (await admin.call('GET', '/v1/events?event=run.ended')).body.events;
   await waitUntil('the event', async () => (await events()).length > 0);
   expect(await events()).toMatchObject([{ data: { reason: 'expired', label: 'short' } }]);
+});
+
+test('data planes receive the expiry of a run, so that they keep nothing of it', async () => {
+  const { asAgent, token } = await setUp();
+  const { sql } = plane().database;
+  const top = (await asAgent(token, 'POST', '', { budgetCents: 300, expiresIn: 600 })).body;
+  const sub = (await asAgent(top.secretKey, 'POST', '', { budgetCents: 20 })).body;
+  const alone = (await asAgent(top.secretKey, 'POST', '', { budgetCents: 20, expiresIn: 60 })).body;
+  const expire = (ids: readonly string[]) =>
+    sql`update runs set expires_at = now() - interval '1 second' where id = any(${[...ids]}::uuid[])`;
+  const invalidated = async () => {
+    const ids = [top.run.id, sub.run.id, alone.run.id];
+    const rows = await sql<{ id: string; ends: boolean }[]>`
+      select id, ends_sessions as ends from invalidations where kind = 'key' and id = any(${ids}::text[]) order by revision`;
+    return rows.map(({ id, ends }) => [id, ends]);
+  };
+  await expire([alone.run.id]);
+  await waitUntil('the end of a sub-run', async () => (await invalidated()).length > 0);
+  expect(await invalidated()).toEqual([[alone.run.id, true]]);
+  await expire([top.run.id, sub.run.id]);
+  await waitUntil('the end of its tree', async () => (await invalidated()).length > 1);
+  // Contexts name all runs above theirs.
+  expect(await invalidated()).toEqual([
+    [alone.run.id, true],
+    [top.run.id, true],
+  ]);
+});
+
+test('sub-runs of a run that no key started count under it, not each as a key of its own', async () => {
+  const { asAgent, start } = await setUp();
+  const top = (await start({})).body;
+  const sub = (await asAgent(top.secretKey, 'POST', '', { budgetCents: 20 })).body;
+  expect((await resolve(top.secretKey)).context).toMatchObject({ keyId: top.run.id, runId: top.run.id });
+  expect((await resolve(sub.secretKey)).context).toMatchObject({ keyId: top.run.id, runId: sub.run.id });
 });
 
 test('ended runs are deleted after 30 days with their spend and audit entries; running ones stay', async () => {

@@ -5,9 +5,10 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Logger } from '@acg/base/log';
+import { noop } from '@acg/base/noop';
 import type { AgentLimits } from '../../limits/agent-limits.js';
 import { type BudgetRow, cellSpendName, spendName } from '../../limits/budget-row.js';
-import { type BudgetWindow, RUN_WINDOW_NAME } from '../../limits/calendar-window.js';
+import { type BudgetWindow, RUN_KEPT_AFTER_END_SEC, RUN_WINDOW_NAME } from '../../limits/calendar-window.js';
 import type {
   Admission,
   AdmissionRequest,
@@ -97,6 +98,10 @@ export class RedisCounters implements Counters {
     this.#isCluster = options.urls.length > 1;
     const writerId = randomBytes(9).toString('base64url');
     this.#spendCounters = new SpendCounters(options.spendCountersMax ?? SPEND_COUNTERS_MAX, writerId);
+    this.#spendCounters.onEndedForgotten = ({ key }) => {
+      // Otherwise the key would stay until the run would have ended by itself: up to 30 days.
+      this.client.expire(key, RUN_KEPT_AFTER_END_SEC).catch(noop);
+    };
     this.#evictionWatch = new EvictionPolicyWatch(
       () => this.client.fetchEvictionPolicies(),
       log,

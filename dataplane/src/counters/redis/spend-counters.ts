@@ -31,6 +31,8 @@ export class SpendCounters {
   #size = 0;
   #fieldCount = 0;
   #lastLossAtMs = Number.NEGATIVE_INFINITY;
+  /** Called with each counter of an ended run that was forgotten: the store may forget its key soon, too. */
+  onEndedForgotten: (counter: SpendCounter) => void = () => {};
 
   /** `writerId` names this run of the process; see docs/contract.md#limits. */
   constructor(countersMax: number, writerId: string) {
@@ -67,8 +69,8 @@ export class SpendCounters {
   }
 
   /**
-   * No call will use the counter soon: forgets it after {@link FORGET_AFTER_MS}, when the store has all of it. Otherwise
-   * an orchestrator with a run for each task would fill the set.
+   * No call will use the counter soon: forgets it after {@link FORGET_AFTER_MS}, or as much later as the store has all
+   * of it. Otherwise an orchestrator with a run for each task would fill the set.
    */
   forgetSoon(name: string, window: Pick<BudgetWindow, 'name'>, nowMs: number): void {
     const counter = this.find(name, window);
@@ -80,8 +82,11 @@ export class SpendCounters {
     for (const [counter, endedAtMs] of this.#ended) {
       if (nowMs - endedAtMs < FORGET_AFTER_MS) return;
       this.#ended.delete(counter);
-      const isKept = this.#byWindow.get(counter.windowName)?.byName.get(counter.name) === counter;
-      if (isKept && counter.isEvictable) this.#evict(counter);
+      if (this.find(counter.name, { name: counter.windowName }) !== counter) continue; // evicted before
+      if (counter.isEvictable) {
+        this.#evict(counter);
+        this.onEndedForgotten(counter);
+      } else this.#ended.set(counter, nowMs);
     }
   }
 

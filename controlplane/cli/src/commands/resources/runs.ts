@@ -9,6 +9,8 @@ import { idTarget } from '../descriptors/operation-target-from-arguments.js';
 import { listCommand } from '../descriptors/register-list-commands.js';
 import { commandGroup, operationCommand } from '../descriptors/register-operation-commands.js';
 
+/** The API counts up to this. */
+const SUB_RUNS_COUNTED_MAX = 1_000;
 const RUN = idTarget('<run>', 'id of the run');
 
 export const registerRunsCommands = commandGroup(
@@ -44,7 +46,7 @@ export const registerRunsCommands = commandGroup(
       run.printLine(`${one.label === '' ? one.id : one.label}: ${one.state}, agent ${one.agentName}`);
       run.printLine(`spent ${formatCents(one.spentCents)} of ${formatCents(one.budgetCents)} in ${one.calls} calls`);
       run.printLine(
-        `level ${one.depth}, ${one.subRuns} sub-runs, ends ${formatMinute(one.endedAt ?? one.expiresAt)} UTC`,
+        `level ${one.depth}, ${one.subRuns < SUB_RUNS_COUNTED_MAX ? '' : 'at least '}${one.subRuns} sub-runs, ends ${formatMinute(one.endedAt ?? one.expiresAt)} UTC`,
       );
     },
   }),

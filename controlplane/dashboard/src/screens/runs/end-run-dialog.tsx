@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { api } from '../../api/api-client.js';
 import { showToast } from '../../components/feedback/toast.js';
 import { ConfirmDialog } from '../../components/forms/confirm-dialog.js';
-import { type Run, refreshRuns, runName } from './fetch-runs.js';
+import { formatSubRuns, type Run, refreshRuns, runName } from './fetch-runs.js';
 
 export function EndRunDialog({ run, onClose }: { readonly run: Run; readonly onClose: () => void }) {
   const end = useMutation({
@@ -23,8 +23,8 @@ export function EndRunDialog({ run, onClose }: { readonly run: Run; readonly onC
       error={end.error}
       onConfirm={() => end.mutate()}
     >
-      The run, its {run.subRuns} sub-runs and all below them end at once. Their calls in progress are aborted. This
-      cannot be undone.
+      The run, its {formatSubRuns(run.subRuns)} sub-runs and all below them end at once. Their calls in progress are
+      aborted. This cannot be undone.
     </ConfirmDialog>
   );
 }

@@ -1,9 +1,10 @@
 /** Queries of runs, and how their state is shown. */
 import { api } from '../../api/api-client.js';
 import { queryClient } from '../../api/query-client.js';
+import { formatCount } from '../../format/format.js';
 
 export const PAGE_SIZE = 50;
-/** The tree of a run is read in one response of this many runs. */
+/** A tree with at most so many runs is shown as a whole. */
 const TREE_SIZE = 100;
 
 export const DEFAULT_RUN_FILTERS = { page: 1, state: '', agent: '', search: '' };
@@ -37,12 +38,22 @@ export const fetchRuns = ({ page, state, agent, search, sort, order }: RunFilter
   });
 export type Run = Awaited<ReturnType<typeof fetchRuns>>['runs'][number];
 
-/** All runs of the tree of a run, parents before their sub-runs. */
-export async function fetchTree(id: string): Promise<{ run: Run; runs: readonly Run[]; total: number }> {
+interface RunTree {
+  readonly run: Run;
+  readonly runs: readonly Run[];
+  /** The number of sub-runs of the run, of which `runs` is a page; null: `runs` is the whole tree. */
+  readonly subRuns: number | null;
+}
+
+/** The whole tree of a run, parents before their sub-runs; of a larger tree a page of the run's own sub-runs, newest first. */
+export async function fetchTree(id: string, page: number): Promise<RunTree> {
   const { run } = await api.get('/v1/runs/{id}', { params: { path: { id } } });
-  const query = { rootId: run.rootId, limit: TREE_SIZE };
-  const { runs, total } = await api.get('/v1/runs', { params: { query } });
-  return { run, runs: sortByTree(runs), total };
+  const list = (query: { rootId?: string; parentId?: string; limit: number; offset?: number }) =>
+    api.get('/v1/runs', { params: { query } });
+  const tree = await list({ rootId: run.rootId, limit: TREE_SIZE });
+  if (tree.total <= TREE_SIZE) return { run, runs: sortByTree(tree.runs), subRuns: null };
+  const { runs, total } = await list({ parentId: id, limit: PAGE_SIZE, offset: (page - 1) * PAGE_SIZE });
+  return { run, runs: total === 0 ? [run] : runs, subRuns: total };
 }
 
 /** Each run is followed by its sub-runs, oldest first. A run whose parent is not among them stands like a top run. */
@@ -55,6 +66,11 @@ function sortByTree(newestFirst: readonly Run[]): readonly Run[] {
       .flatMap((run) => [run, ...walk(run.id)]);
   return walk(null);
 }
+
+/** The API counts up to this. */
+const SUB_RUNS_COUNTED_MAX = 1_000;
+export const formatSubRuns = (subRuns: number): string =>
+  subRuns < SUB_RUNS_COUNTED_MAX ? formatCount(subRuns) : `${formatCount(SUB_RUNS_COUNTED_MAX)} or more`;
 
 export const runName = ({ label, id }: Run): string => (label === '' ? `Run ${id.slice(-8)}` : label);
 

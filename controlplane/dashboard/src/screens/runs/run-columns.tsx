@@ -7,7 +7,7 @@ import { StatusBadge } from '../../components/feedback/status-badge.js';
 import type { Column } from '../../components/tables/data-table.js';
 import { RowActionButton } from '../../components/tables/row-action-button.js';
 import { formatCount } from '../../format/format.js';
-import { describeRunState, type Run, runName } from './fetch-runs.js';
+import { describeRunState, formatSubRuns, type Run, runName } from './fetch-runs.js';
 
 interface RunActions {
   readonly onEnd: (run: Run) => void;
@@ -75,7 +75,7 @@ export const runColumns = ({ onEnd, isTree = false }: RunActions): readonly Colu
         </Anchor>
       ),
   },
-  { header: 'Sub-runs', numeric: true, wideOnly: true, cell: ({ subRuns }) => formatCount(subRuns) },
+  { header: 'Sub-runs', numeric: true, wideOnly: true, cell: ({ subRuns }) => formatSubRuns(subRuns) },
   {
     header: 'Ends',
     sortKey: 'end',

@@ -1,30 +1,40 @@
-/** The page of a run: its whole tree with spend and state. */
-import { Anchor, Button, Text } from '@mantine/core';
+/** The page of a run: its whole tree with spend and state, or its own sub-runs where the tree is large. */
+import { Anchor, Button } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useParams } from 'wouter';
 import { CopyButton } from '../../components/buttons/copy-button.js';
+import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
 import { EmptyState } from '../../components/feedback/empty-state.js';
 import { PageHeader } from '../../components/layout/page-header.js';
 import { DataTable } from '../../components/tables/data-table.js';
 import { formatCents, formatCount } from '../../format/format.js';
+import { useUrlState } from '../../hooks/use-url-state.js';
 import { EndRunDialog } from './end-run-dialog.js';
-import { fetchTree, type Run, runName } from './fetch-runs.js';
+import { fetchTree, PAGE_SIZE, type Run, runName } from './fetch-runs.js';
 import { runColumns } from './run-columns.js';
 
 const REFRESH_MS = 3_000;
+const FIRST_PAGE = { page: 1 };
 
 export function RunTreePage() {
   const { id } = useParams<{ id: string }>();
+  const { values, set } = useUrlState(FIRST_PAGE);
   const [ending, setEnding] = useState<Run | null>(null);
   const tree = useQuery({
-    queryKey: ['runs', 'tree', id],
-    queryFn: () => fetchTree(id),
+    queryKey: ['runs', 'tree', id, values.page],
+    queryFn: () => fetchTree(id, values.page),
     placeholderData: keepPreviousData,
     refetchInterval: REFRESH_MS,
   });
   const run = tree.data?.run;
-  const hidden = (tree.data?.total ?? 0) - (tree.data?.runs.length ?? 0);
+  const isWhole = tree.data?.subRuns === null;
+  const paging = ({ subRuns }: { readonly subRuns: number | null }) => ({
+    page: values.page,
+    pageSize: PAGE_SIZE,
+    total: subRuns ?? 0,
+    onPage: (page: number) => set({ page }),
+  });
   return (
     <>
       <PageHeader
@@ -33,6 +43,13 @@ export function RunTreePage() {
           run !== undefined && (
             <>
               {formatCents(run.spentCents)} of {formatCents(run.budgetCents)} spent in {formatCount(run.calls)} calls.{' '}
+              {run.parentId !== null && (
+                <>
+                  <Anchor component={Link} href={`/runs/${run.parentId}`} inherit underline="always">
+                    Parent run
+                  </Anchor>{' '}
+                </>
+              )}
               <Anchor component={Link} href="/runs" inherit underline="always">
                 All runs
               </Anchor>
@@ -45,23 +62,24 @@ export function RunTreePage() {
               Calls of this run
             </Button>
             <CopyButton value={id} label="Copy run id" />
+            {run?.state === 'running' && (
+              <RoleGuardedButton requiredRole="admin" color="red" variant="light" onClick={() => setEnding(run)}>
+                End this run
+              </RoleGuardedButton>
+            )}
           </>
         }
       />
       <DataTable
-        label="Runs of the tree"
+        label={isWhole ? 'Runs of the tree' : 'Sub-runs'}
         query={tree}
         rows={({ runs }) => runs}
         rowKey={(row) => row.id}
         href={(row) => `/runs/${row.id}`}
-        columns={runColumns({ onEnd: setEnding, isTree: true })}
+        columns={runColumns({ onEnd: setEnding, isTree: isWhole })}
+        {...(isWhole ? {} : { paging })}
         empty={<EmptyState title="No such run" text="It may have been deleted: ended runs are kept for 30 days." />}
       />
-      {hidden > 0 && (
-        <Text size="sm" c="dimmed" mt="sm">
-          {formatCount(hidden)} older sub-runs are not shown.
-        </Text>
-      )}
       {ending !== null && <EndRunDialog run={ending} onClose={() => setEnding(null)} />}
     </>
   );

@@ -118,6 +118,11 @@ export class RedisClient implements ScriptRunner {
     return this.#client.eval(script, 1, key, ...args);
   }
 
+  /** Rejects when the store does not reply. */
+  expire(key: string, seconds: number): Promise<unknown> {
+    return this.#client.expire(key, seconds);
+  }
+
   /** The fields of a hash; null: the store did not reply in time. */
   async readHash(key: string, timeoutMs: number): Promise<Readonly<Record<string, Buffer>> | null> {
     const command = new Command('hgetall', [key]);
