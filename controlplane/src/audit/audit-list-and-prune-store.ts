@@ -42,7 +42,11 @@ const NAMED_TARGETS = {
     table: 'provider_accounts',
     name: "(select a.name from agents a where a.id = n.agent_id) || ' at ' || n.provider_slug",
   },
-  webhook: { table: 'webhook_endpoints', name: 'n.url' },
+  // The address of a chat is its secret.
+  webhook: {
+    table: 'webhook_endpoints',
+    name: "case n.kind when 'webhook' then n.url else substring(n.url from '^[^/]+//[^/]+') || '/…' end",
+  },
   run: { table: 'runs', name: "nullif(n.label, '')" },
   trust_rule: { table: 'trust_rules', name: 'n.name' },
   alert_rule: { table: 'alert_rules', name: 'n.name' },

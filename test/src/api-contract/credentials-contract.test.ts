@@ -134,6 +134,7 @@ test('provider accounts: assigned, listed with exactly their fields, rotated, re
     allowOpaque: false,
     minted: null,
     rotation: null,
+    lastUsedAt: null,
     createdAt: TIMESTAMP,
   };
   expect(created.body).toEqual({ account: { ...shown, agentId } });
