@@ -15,6 +15,13 @@ async function scene() {
   return { visitor, call, agentId };
 }
 
+/** One for the file: a second data plane with counters in its process is rejected. */
+let started: Promise<{ readonly url: string }> | null = null;
+const proxyUrl = async (): Promise<string> => {
+  started ??= dashboard().stack.addDataPlane();
+  return (await started).url;
+};
+
 test('starts a run and shows its token once', async () => {
   const { visitor, call } = await scene();
   const { page } = visitor;
@@ -37,7 +44,7 @@ test('starts a run and shows its token once', async () => {
 test('shows the tree of a run and ends it', async () => {
   const { visitor, call, agentId } = await scene();
   const { page } = visitor;
-  const { url } = await dashboard().stack.addDataPlane();
+  const url = await proxyUrl();
   const fields = { agentId, budgetCents: 300, expiresIn: 3_600, label: 'top' };
   const top = (await call('POST', '/v1/runs', fields)).body;
   const response = await fetch(`${url}/v1/runs`, {
@@ -65,7 +72,7 @@ test('shows the tree of a run and ends it', async () => {
 test('a run with more sub-runs than one response holds shows them in pages', async () => {
   const { visitor, call, agentId } = await scene();
   const { page } = visitor;
-  const { url } = await dashboard().stack.addDataPlane();
+  const url = await proxyUrl();
   const top = (await call('POST', '/v1/runs', { agentId, budgetCents: 300, expiresIn: 3_600, label: 'wide' })).body;
   for (let n = 1; n <= 101; n++) {
     const response = await fetch(`${url}/v1/runs`, {
