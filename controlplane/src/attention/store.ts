@@ -5,6 +5,7 @@
 import { NANOS_PER_CENT } from '@acg/base/time-and-money-units';
 import type { Metric } from '../alert-rules/alert-state.js';
 import type { Sql } from '../db/postgres-client.js';
+import { SHOWN_ENDPOINT_URL } from '../db/shown-endpoint-url.js';
 import type { AttentionKind } from './schema.js';
 
 export const SHOWN_PER_KIND_MAX = 5;
@@ -67,8 +68,7 @@ export function loadAttentionRows(sql: Sql, orgId: string, month: string): Promi
       order by c.at desc nulls last, c.id limit ${SHOWN_PER_KIND_MAX})
     union all
     (select 'webhook_failing', id::text,
-            case kind when 'webhook' then url else substring(url from '^[^/]+//[^/]+') || '/…' end, null, null, null, failing_since, ${noMoney}, status = 'paused',
-            count(*) over ()
+            ${sql.unsafe(SHOWN_ENDPOINT_URL)}, null, null, null, failing_since, ${noMoney}, status = 'paused', count(*) over ()
        from webhook_endpoints
       where org_id = ${orgId} and (failing_since is not null or paused_reason = 'failing')
       order by status = 'paused' desc, failing_since, id limit ${SHOWN_PER_KIND_MAX})

@@ -2,6 +2,7 @@ import { deleteInBatches, ROWS_PER_BATCH } from '../db/delete-in-batches.js';
 import { containsPattern } from '../db/like-pattern.js';
 import { orderBy, type Sorting } from '../db/order-by.js';
 import type { Sql } from '../db/postgres-client.js';
+import { SHOWN_ENDPOINT_URL } from '../db/shown-endpoint-url.js';
 import type { ListResult, Page } from '../http/limit-offset-pagination.js';
 
 export interface AuditRow {
@@ -42,11 +43,7 @@ const NAMED_TARGETS = {
     table: 'provider_accounts',
     name: "(select a.name from agents a where a.id = n.agent_id) || ' at ' || n.provider_slug",
   },
-  // The address of a chat is its secret.
-  webhook: {
-    table: 'webhook_endpoints',
-    name: "case n.kind when 'webhook' then n.url else substring(n.url from '^[^/]+//[^/]+') || '/…' end",
-  },
+  webhook: { table: 'webhook_endpoints', name: SHOWN_ENDPOINT_URL },
   run: { table: 'runs', name: "nullif(n.label, '')" },
   trust_rule: { table: 'trust_rules', name: 'n.name' },
   alert_rule: { table: 'alert_rules', name: 'n.name' },

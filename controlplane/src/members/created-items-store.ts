@@ -1,4 +1,5 @@
 import type { Sql, Tx } from '../db/postgres-client.js';
+import { SHOWN_ENDPOINT_URL } from '../db/shown-endpoint-url.js';
 
 export interface CreatedItemRow {
   readonly kind: 'api_key' | 'webhook' | 'management_token' | 'run' | 'scim_token' | 'trust_rule';
@@ -10,10 +11,6 @@ export interface CreatedItemRow {
 
 const LISTED_MAX = 200;
 
-/** What people see of an endpoint's URL: the path of a chat's incoming webhook is its secret (webhooks/displayUrl). */
-const displayUrlColumn = (sql: Sql | Tx) => sql`
-  case kind when 'webhook' then url else substring(url from '^[^/]+//[^/]+') || '/…' end`;
-
 /** What gives access or sends data and was created by that user, newest first; without keys and runs of personal agents. */
 const createdItems = (sql: Sql | Tx, orgId: string, userId: string) => sql`(
   select 'api_key' as kind, k.id, k.name, k.key_prefix || '… ' || coalesce(a.name, k.scope) as detail, k.created_at
@@ -21,7 +18,7 @@ const createdItems = (sql: Sql | Tx, orgId: string, userId: string) => sql`(
    where k.org_id = ${orgId} and k.created_by = ${userId} and k.revoked_at is null
      and a.owner_user_id is distinct from ${userId}
   union all
-  select 'webhook', id, ${displayUrlColumn(sql)}, array_to_string(events, ', '), created_at from webhook_endpoints
+  select 'webhook', id, ${sql.unsafe(SHOWN_ENDPOINT_URL)}, array_to_string(events, ', '), created_at from webhook_endpoints
    where org_id = ${orgId} and created_by = ${userId}
   union all
   select 'management_token', id, name, token_prefix || '… ' || role, created_at from management_tokens
@@ -73,7 +70,7 @@ export async function revokeCreatedItems(tx: Tx, orgId: string, userId: string):
     update api_keys set revoked_at = now(), expiry_moved = false
      where org_id = ${orgId} and created_by = ${userId} and revoked_at is null returning id, name`;
   const webhooks = await tx<RevokedItem[]>`
-    delete from webhook_endpoints where org_id = ${orgId} and created_by = ${userId} returning id, ${displayUrlColumn(tx)} as name`;
+    delete from webhook_endpoints where org_id = ${orgId} and created_by = ${userId} returning id, ${tx.unsafe(SHOWN_ENDPOINT_URL)} as name`;
   const scimTokens = await tx<RevokedItem[]>`
     delete from scim_tokens where org_id = ${orgId} and created_by = ${userId} returning id, name`;
   return { keys, webhooks, scimTokens, trustRules: await deleteTrustRules(tx, orgId, userId) };
