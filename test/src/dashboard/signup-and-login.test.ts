@@ -149,7 +149,7 @@ test('restores form input for the same user after a session ended, except secret
   expect(pathInOrganization(page.url(), visitor.url)).toBe('/agents?status=active');
   await dialog.getByLabel('API key').waitFor();
   expect(await dialog.getByLabel('Name').inputValue()).toBe('Support bot');
-  expect(await dialog.getByLabel('Monthly budget (USD)').inputValue()).toBe('$12.5');
+  expect(await dialog.getByLabel('Monthly budget (USD)').inputValue()).toBe('$12.50');
   expect(await dialog.getByRole('combobox', { name: 'Provider (optional)' }).inputValue()).toBe('OpenAI');
   expect(await typed()).not.toContain('sk-typed-0123456789');
 
