@@ -1,4 +1,5 @@
 /** What an agent may do, as people set it in the dashboard: policy, hard budget, sensitive calls, name. */
+import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { useDashboard } from './dashboard-fixture.js';
 
@@ -21,6 +22,10 @@ async function ownerWithAgent() {
   const agent = async () => (await call('GET', `/v1/agents/${id}`)).body.agent;
   return { visitor, page: visitor.page, call, id, agent };
 }
+
+/** Waits from before the click: the message is shown for four seconds, and on a busy machine a click takes longer. */
+const savePolicy = (page: Page) =>
+  Promise.all([page.getByText('Policy saved').waitFor(), page.getByRole('button', { name: 'Save policy' }).click()]);
 
 test('restricts an agent to models and calls, and tells whether a call would pass before the policy is saved', async () => {
   const { visitor, page, id, agent } = await ownerWithAgent();
@@ -51,8 +56,7 @@ test('restricts an agent to models and calls, and tells whether a call would pas
   await openai.getByLabel('Only these calls').uncheck();
   await visitor.checkPage('agent-policy');
 
-  await page.getByRole('button', { name: 'Save policy' }).click();
-  await page.getByText('Policy saved').waitFor();
+  await savePolicy(page);
   const { policy } = await agent();
   expect(policy.openai).toEqual({ models: { allow: ['gpt-5-*'] } });
   expect(policy.github.calls.length).toBeGreaterThan(0);
@@ -69,8 +73,7 @@ test('keeps the rules for tools that the form does not show', async () => {
   const policy = { 'github-mcp': { tools: { allow: ['get_*'] } } };
   expect((await call('PATCH', `/v1/agents/${id}`, { policy })).status).toBe(200);
   await visitor.goto(`/agents/${id}?tab=policy`);
-  await page.getByRole('button', { name: 'Save policy' }).click();
-  await page.getByText('Policy saved').waitFor();
+  await savePolicy(page);
   expect((await agent()).policy).toEqual(policy);
 });
 
