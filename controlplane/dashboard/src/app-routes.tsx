@@ -4,10 +4,10 @@ import { Center, Skeleton, Stack } from '@mantine/core';
 import { type ComponentType, lazy, Suspense, useEffect, useLayoutEffect, useRef } from 'react';
 import { Redirect, Route, Router, Switch, useLocation, useParams, useSearch } from 'wouter';
 import { BASE_PATH, HAS_NO_SESSION_COOKIE } from './api/page-meta-tags.js';
-import { queryClient } from './api/query-client.js';
 import { fetchMeEarly, useMe } from './api/session.js';
 import { ErrorAlert } from './components/feedback/error-alert.js';
 import { lazyComponent } from './components/layout/lazy-component-no-suspense-delay.js';
+import { preloadWhenIdle } from './components/layout/preload-when-idle.js';
 import { ROUTES } from './screens/screen-registry.js';
 import { AppLayout, preloadLayout } from './shell/app-layout.js';
 import { ErrorBoundary } from './shell/error-boundary.js';
@@ -50,24 +50,6 @@ export function preloadPage(): void {
   const screen = slug === null ? path : path.slice(organizationBase(slug).length);
   void SCREEN_ROUTES.find((route) => toPattern(route.path).test(screen))?.component.preload();
 }
-
-/**
- * Loads the code of the other screens one after another while the page is idle, so that a click does not wait for it. Not
- * for users who save data.
- */
-function preloadScreensWhenIdle(): void {
-  const { connection } = navigator as { readonly connection?: { readonly saveData?: boolean } };
-  if (connection?.saveData === true) return;
-  const left = SCREEN_ROUTES.map(({ component }) => component);
-  const preloadNext = async (): Promise<void> => {
-    if (queryClient.isFetching() === 0) await left.shift()?.preload();
-    if (left.length > 0) whenIdle(preloadNext);
-  };
-  whenIdle(preloadNext);
-}
-
-/** Safari lacks the first. */
-const whenIdle = globalThis.requestIdleCallback ?? setTimeout;
 
 /** `/agents/:id` matches `/agents/x`. */
 const toPattern = (path: string): RegExp => new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}/?$`);
@@ -142,7 +124,7 @@ export function AppRoutes() {
 /** The screens of the session's organization. */
 function Screens({ me }: { readonly me: NonNullable<ReturnType<typeof useMe>['data']> }) {
   const [path] = useLocation();
-  useEffect(preloadScreensWhenIdle, []);
+  useEffect(() => preloadWhenIdle(SCREEN_ROUTES.map(({ component }) => component)), []);
   const currentOrg = me.orgs.find(({ id }) => id === me.orgId);
   if (currentOrg?.purgeAt !== undefined) {
     return (

@@ -147,7 +147,6 @@ test('announces a newer version and keeps the page when a file of the old one is
   await page.getByText('A newer version is available').waitFor();
   await visitor.saveScreenshot('newer-version');
   await page.unroute('**/v1/config');
-  // Before the page loads: while idle it loads the screens that are not open.
   await page.route('**/assets/usage-*.js', (route) => route.abort());
   visitor.expectHttpError(0, /usage-/);
   visitor.expectConsoleError(/Failed to fetch dynamically imported module/);
@@ -164,7 +163,7 @@ test('announces a newer version and keeps the page when a file of the old one is
 });
 
 test('loads the other screens while idle, and opens them without a request for their files', async () => {
-  const { visitor } = await dashboard().signUpOwner();
+  const { visitor } = await dashboard().signUpOwner({ savesData: false });
   const { page } = visitor;
   await visitor.goto('/');
   // The last one of the list.
@@ -179,10 +178,26 @@ test('loads the other screens while idle, and opens them without a request for t
   }
 });
 
+test('says nothing of a screen that fails to load while idle, and loads it again on a click', async () => {
+  const { visitor } = await dashboard().signUpOwner({ savesData: false });
+  const { page } = visitor;
+  visitor.expectHttpError(0, /usage-page/);
+  const failed = page.waitForEvent('requestfailed', (request) => request.url().includes('/usage-page'));
+  await page.route('**/assets/usage-page*.js', (route) => route.abort(), { times: 1 });
+  await visitor.goto('/');
+  await failed;
+  // The last one of the list.
+  await page.waitForFunction(() =>
+    performance.getEntriesByType('resource').some(({ name }) => name.includes('/webhooks-page')),
+  );
+  expect(await page.getByText('A part of this page is missing').count()).toBe(0);
+  await page.getByRole('link', { name: 'Usage & cost' }).click();
+  await page.getByRole('heading', { name: 'Usage & cost', level: 1 }).waitFor();
+});
+
 test('loads no other screen for users who save data', async () => {
   const { visitor } = await dashboard().signUpOwner();
   const { page } = visitor;
-  await page.addInitScript(`Object.defineProperty(navigator, 'connection', { value: { saveData: true } })`);
   const idle = `new Promise((done) => requestIdleCallback(() => requestIdleCallback(done)))`;
   await visitor.goto('/');
   await page.evaluate(idle);

@@ -34,7 +34,7 @@ test('keeps login, deep links, lazy chunks and history below the sub-path', asyn
   const password = 'correct horse battery';
   const body = { email, password, name: 'Ada', orgName: 'Below' };
   await dashboard().stack.call('POST', '/v1/auth/signup', null, body);
-  const visitor = await dashboard().openBrowserUser(publicUrl);
+  const visitor = await dashboard().openBrowserUser({ url: publicUrl });
   const { page } = visitor;
   const outside: string[] = [];
   page.on('request', (sent) => {

@@ -10,6 +10,7 @@ import { api } from '../api/api-client.js';
 import { type Outage, useOutage, useSlowSince } from '../api/api-reachability.js';
 import { ME_QUERY_KEY, queryClient } from '../api/query-client.js';
 import { useConfig, useMe } from '../api/session.js';
+import { isPreloadingWhenIdle } from '../components/layout/preload-when-idle.js';
 import { formatTime } from '../format/format.js';
 import { timeZoneUnit } from '../format/time-zone.js';
 
@@ -129,7 +130,9 @@ function useNewerVersion(version: string | undefined): 'served' | 'missing' | nu
   first.current ??= version;
   useEffect(() => {
     // A file of this page's version no longer exists on the server.
-    const markMissing = () => setMissing(true);
+    const markMissing = () => {
+      if (!isPreloadingWhenIdle()) setMissing(true);
+    };
     addEventListener('vite:preloadError', markMissing);
     return () => removeEventListener('vite:preloadError', markMissing);
   }, []);
