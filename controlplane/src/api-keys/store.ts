@@ -2,6 +2,7 @@ import { orderBy, type Sorting } from '../db/order-by.js';
 import type { Sql, Tx } from '../db/postgres-client.js';
 import { Conflict } from '../domain/errors.js';
 import type { ListResult, Page } from '../http/limit-offset-pagination.js';
+import { endRunsOf } from '../runs/ending/end-runs-of.js';
 import type { KeyScope, KeyStatus } from './schema.js';
 
 export interface ApiKeyRow {
@@ -151,15 +152,8 @@ export async function claimExpiredRescheduledKeys(tx: Tx): Promise<readonly stri
                    order by expires_at limit ${EXPIRED_KEYS_PER_RUN} for update skip locked)
     returning id`;
   const ids = rows.map((row) => row.id);
-  await endRunsOfKeys(tx, ids);
+  await endRunsOf(tx, 'key_id', ids);
   return ids;
-}
-
-/** Ends the runs that were started with these keys. Their contexts name the key, so its invalidation reaches them. */
-async function endRunsOfKeys(tx: Tx, ids: readonly string[]): Promise<void> {
-  await tx`
-    update runs set ended_at = now(), end_reason = 'ended'
-     where key_id = any(${[...ids]}::uuid[]) and ended_at is null and expires_at > now()`;
 }
 
 /** Null: no such key, or it was already revoked. */
@@ -167,7 +161,7 @@ export async function revokeKey(tx: Tx, orgId: string, id: string): Promise<ApiK
   const [row] = await tx<ApiKeyRow[]>`
     update api_keys set revoked_at = now(), expiry_moved = false where org_id = ${orgId} and id = ${id} and revoked_at is null
     returning ${columns(tx)}`;
-  if (row !== undefined) await endRunsOfKeys(tx, [id]);
+  if (row !== undefined) await endRunsOf(tx, 'key_id', [id]);
   return row ?? null;
 }
 

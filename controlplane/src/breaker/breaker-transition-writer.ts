@@ -75,27 +75,23 @@ export class BreakerTransitionWriter {
     }
   }
 
-  /** Groups events with the same content, one statement per group. */
   async appendCircuitEvents(tx: Tx, announcements: readonly CircuitEvent[]): Promise<void> {
-    const eventsByContent = new Map<string, { readonly first: CircuitEvent; readonly orgIds: string[] }>();
-    for (const announcement of announcements) {
-      const { orgIds, ...content } = announcement;
-      const key = JSON.stringify(content);
-      const group = eventsByContent.get(key) ?? { first: announcement, orgIds: [] };
-      group.orgIds.push(...orgIds);
-      eventsByContent.set(key, group);
-    }
-    for (const { first, orgIds } of eventsByContent.values()) {
-      const { providerSlug, scope, state, seen } = first;
-      await appendEvents(tx, orgIds, state === 'OPEN' ? 'provider.circuit_opened' : 'provider.circuit_closed', {
-        providerSlug,
-        state,
-        errorRate: Math.round(failureRateOf(seen) * 1_000) / 10,
-        requests: seen.requests,
-        windowSeconds: this.rules.windowMs / 1_000,
-        scope,
-      });
-    }
+    const eventsOf = (isOpened: boolean) =>
+      announcements
+        .filter(({ state }) => (state === 'OPEN') === isOpened)
+        .flatMap(({ orgIds, providerSlug, scope, state, seen }) => {
+          const data = {
+            providerSlug,
+            state,
+            errorRate: Math.round(failureRateOf(seen) * 1_000) / 10,
+            requests: seen.requests,
+            windowSeconds: this.rules.windowMs / 1_000,
+            scope,
+          };
+          return orgIds.map((orgId) => ({ orgId, data }));
+        });
+    await appendEvents(tx, 'provider.circuit_opened', eventsOf(true));
+    await appendEvents(tx, 'provider.circuit_closed', eventsOf(false));
   }
 
   /** `input`: the last input that changed the circuit; null: none did. */

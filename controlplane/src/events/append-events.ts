@@ -3,6 +3,7 @@
  * The fan-out (webhooks/event-fanout.ts) reads them; a notification wakes it at commit.
  */
 import { uuidv7 } from '@acg/base/uuidv7';
+import { arrayLiteral } from '../db/array-literal.js';
 import type { Tx } from '../db/postgres-client.js';
 import { assertEventData, type EventData, type EventName } from './event-catalogue.js';
 
@@ -15,23 +16,21 @@ export async function appendEvent<E extends EventName>(
   event: E,
   data: EventData<E>,
 ): Promise<void> {
-  await appendEvents(tx, [orgId], event, data);
+  await appendEvents(tx, event, [{ orgId, data }]);
 }
 
-/** Appends the same event for several organizations. */
+/** Appends events of one kind in one statement. */
 export async function appendEvents<E extends EventName>(
   tx: Tx,
-  orgIds: readonly string[],
   event: E,
-  data: EventData<E>,
+  events: readonly { readonly orgId: string; readonly data: EventData<E> }[],
 ): Promise<void> {
-  if (orgIds.length === 0) return;
-  assertEventData(event, data);
-  const text = JSON.stringify(data);
-  const rows = orgIds.map((orgId) => ({ id: uuidv7(Date.now()), orgId }));
+  if (events.length === 0) return;
+  for (const { data } of events) assertEventData(event, data);
   await tx`
     insert into events (id, org_id, event, data)
-    select r.id, r.org_id, ${event}, ${text}::text::json
-      from unnest(${rows.map((r) => r.id)}::uuid[], ${rows.map((r) => r.orgId)}::uuid[]) as r(id, org_id)`;
+    select r.id, r.org_id, ${event}, r.data::json
+      from unnest(${events.map(() => uuidv7(Date.now()))}::uuid[], ${events.map(({ orgId }) => orgId)}::uuid[],
+                  ${arrayLiteral(events, ({ data }) => JSON.stringify(data))}::text::text[]) as r(id, org_id, data)`;
   await tx`select pg_notify(${WEBHOOK_CHANNEL}, '')`;
 }

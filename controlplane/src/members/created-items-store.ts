@@ -1,5 +1,6 @@
 import type { Sql, Tx } from '../db/postgres-client.js';
 import { SHOWN_ENDPOINT_URL } from '../db/shown-endpoint-url.js';
+import { endRunsOf } from '../runs/ending/end-runs-of.js';
 
 export interface CreatedItemRow {
   readonly kind: 'api_key' | 'webhook' | 'management_token' | 'run' | 'scim_token' | 'trust_rule';
@@ -63,12 +64,18 @@ export interface RevokedItems {
 
 /**
  * Revokes the gateway tokens and deletes the webhooks, SCIM tokens and trust rules that the user created. The caller
- * publishes the invalidations of gateway tokens and trust rules, and ends the runs ({@link listRunningRuns}).
+ * publishes the invalidations of gateway tokens and trust rules, and ends the runs that the user started
+ * ({@link listRunningRuns}).
  */
 export async function revokeCreatedItems(tx: Tx, orgId: string, userId: string): Promise<RevokedItems> {
   const keys = await tx<RevokedItem[]>`
     update api_keys set revoked_at = now(), expiry_moved = false
      where org_id = ${orgId} and created_by = ${userId} and revoked_at is null returning id, name`;
+  await endRunsOf(
+    tx,
+    'key_id',
+    keys.map(({ id }) => id),
+  );
   const webhooks = await tx<RevokedItem[]>`
     delete from webhook_endpoints where org_id = ${orgId} and created_by = ${userId} returning id, ${tx.unsafe(SHOWN_ENDPOINT_URL)} as name`;
   const scimTokens = await tx<RevokedItem[]>`
@@ -84,9 +91,7 @@ async function deleteTrustRules(tx: Tx, orgId: string, userId: string): Promise<
   const ids = rules.map(({ id }) => id);
   await tx`delete from trust_rule_used_tokens where rule_id = any(${ids}::uuid[])`;
   await tx`delete from trust_rule_keys where rule_id = any(${ids}::uuid[])`;
-  await tx`
-    update runs set ended_at = now(), end_reason = 'ended'
-     where trust_rule_id = any(${ids}::uuid[]) and ended_at is null and expires_at > now()`;
+  await endRunsOf(tx, 'trust_rule_id', ids);
   return rules;
 }
 

@@ -1,5 +1,5 @@
 import type { Tx } from '../db/postgres-client.js';
-import { appendRunEnded } from './ending/append-run-ended.js';
+import { appendRunsEnded } from './ending/append-runs-ended.js';
 import * as store from './store.js';
 
 /**
@@ -14,7 +14,10 @@ export async function endRunTrees(
 ): Promise<Awaited<ReturnType<typeof store.endRuns>>> {
   const result = await store.endRuns(tx, orgId, ids);
   const endedIds = new Set(result.ended.map(({ id }) => id));
-  for (const run of result.runs.values())
-    if (run.ancestors.length === 0 && endedIds.has(run.id)) await appendRunEnded(tx, orgId, run);
+  const topRuns = [...result.runs.values()].filter(({ id, ancestors }) => ancestors.length === 0 && endedIds.has(id));
+  await appendRunsEnded(
+    tx,
+    topRuns.map((run) => ({ ...run, orgId })),
+  );
   return result;
 }

@@ -6,7 +6,7 @@ import { combinePolicies, findWidening } from '../agents/narrow-policy.js';
 import { createGatewayToken } from '../api-keys/create-gateway-token.js';
 import { Forbidden, InvalidInput } from '../domain/errors.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
-import { toCents } from './ending/append-run-ended.js';
+import { toCents } from './ending/append-runs-ended.js';
 import { type AgentRunInput, RUN_DEPTH_MAX, type Run } from './schema.js';
 import type * as store from './store.js';
 

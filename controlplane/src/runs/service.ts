@@ -13,7 +13,7 @@ import type { Catalogue } from '../providers/catalogue/catalogue.js';
 import { publishInvalidations } from '../watch/publish-invalidations.js';
 import { DELETED_PER_TICK, deleteOldRuns } from './delete-old-runs.js';
 import { endRunTrees } from './end-run-trees.js';
-import { appendRunEnded } from './ending/append-run-ended.js';
+import { appendRunsEnded, loadEndedRuns } from './ending/append-runs-ended.js';
 import { listRuns } from './list-store.js';
 import { OrganizationBatches } from './organization-batches.js';
 import { type Parent, planRun, presentRun, type RunPlan } from './plan-run.js';
@@ -131,8 +131,8 @@ export class RunService {
   async expireDue(): Promise<void> {
     await this.sql.begin(async (tx) => {
       const expired = await store.claimExpiredRuns(tx);
-      for (const { id, orgId, ancestors } of expired)
-        if (ancestors.length === 0) await appendRunEnded(tx, orgId, (await store.loadRun(tx, orgId, id))!);
+      const topIds = expired.filter(({ ancestors }) => ancestors.length === 0).map(({ id }) => id);
+      await appendRunsEnded(tx, await loadEndedRuns(tx, topIds));
       const ids = new Set(expired.map(({ id }) => id));
       const highest = expired.filter(({ ancestors }) => !ancestors.some((above) => ids.has(above)));
       await publishEnded(

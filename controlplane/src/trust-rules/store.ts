@@ -2,6 +2,7 @@ import { orderBy, type Sorting } from '../db/order-by.js';
 import type { Sql, Tx } from '../db/postgres-client.js';
 import { Conflict } from '../domain/errors.js';
 import type { ListResult, Page } from '../http/limit-offset-pagination.js';
+import { endRunsOf } from '../runs/ending/end-runs-of.js';
 import type { JwkSet } from '../sso/jwk-set.js';
 import type { ClaimCondition } from './claim-conditions.js';
 
@@ -142,12 +143,10 @@ export async function deleteRule(tx: Tx, id: string): Promise<void> {
   await tx`delete from trust_rule_used_tokens where rule_id = ${id}`;
 }
 
-/** Also ends the runs that were started with them: their contexts name the rule, so its invalidation reaches them. */
+/** Also ends the runs that were started with them. */
 export async function deleteKeysOfRule(tx: Tx, id: string): Promise<void> {
   await tx`delete from trust_rule_keys where rule_id = ${id}`;
-  await tx`
-    update runs set ended_at = now(), end_reason = 'ended'
-     where trust_rule_id = ${id} and ended_at is null and expires_at > now()`;
+  await endRunsOf(tx, 'trust_rule_id', [id]);
 }
 
 /**

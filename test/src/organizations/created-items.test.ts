@@ -168,7 +168,8 @@ test('leavers: what others created, what has ended and what is elsewhere is neit
     await sql()`insert into trust_rule_keys values (${randomBytes(32)}, ${ruleId}, now() + interval '1 hour')`;
     await sql()`insert into trust_rule_used_tokens values (${ruleId}, ${randomBytes(32)}, now() + interval '1 hour')`;
   }
-  const running = await insertRunOfRule(own.ruleId, 'running');
+  const running = [await insertRunOfRule(own.ruleId, 'running'), await insertRunOfRule(own.ruleId, 'running')];
+  await sql()`update runs set trust_rule_id = null, key_id = ${own.keyId} where id = ${running[1]!}`;
   const unchanged = [
     await insertRunOfRule(own.ruleId, 'ended'),
     await insertRunOfRule(own.ruleId, 'expired'),
@@ -184,7 +185,7 @@ test('leavers: what others created, what has ended and what is elsewhere is neit
 
   const isOthers = sql()`
     (t.org_id <> ${owner.orgId} or t.created_by is distinct from ${leaver.userId} or t.id = any(${unchanged}::uuid[]))
-    and t.id <> ${running}`;
+    and t.id <> all(${running}::uuid[])`;
   const readOthers = () =>
     Promise.all([
       sql()`select t.id, t.revoked_at from api_keys t where ${isOthers} order by id`,
@@ -205,9 +206,12 @@ test('leavers: what others created, what has ended and what is elsewhere is neit
   expect(await readOthers()).toEqual(before);
   expect(kindsOf((await list(owner, colleague.userId)).body.items)).toEqual(KINDS);
   expect(kindsOf((await list(elsewhere, leaver.userId)).body.items)).toEqual(KINDS);
-  expect(await sql()`select end_reason as reason from runs where id = ${running} and ended_at is not null`).toEqual([
+  expect(await sql()`select end_reason as reason from runs where id = any(${running}::uuid[])`).toEqual([
+    { reason: 'ended' },
     { reason: 'ended' },
   ]);
+  const events = (await owner.call('GET', '/v1/events?event=run.ended&limit=100')).body.events;
+  expect(events.map(({ data }: { data: { runId: string } }) => data.runId)).toEqual(expect.arrayContaining(running));
   expect(await sql()`select jwks, revision > 1 as changed from trust_rules where id = ${own.ruleId}`).toEqual([
     { jwks: null, changed: true },
   ]);

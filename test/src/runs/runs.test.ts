@@ -146,13 +146,19 @@ test('sub-runs: four levels, none outlives its parent, a budget above the parent
   expect(audited).toHaveLength(2); // top runs only
 });
 
-test('the end of a key’s run: not beyond the key’s own', async () => {
+test('the end of a key’s run: not beyond the key’s own, and with its revocation, which is an event', async () => {
   const { admin, asAgent, agentId } = await setUp();
   const expiresAt = new Date(Date.now() + 120_000).toISOString();
-  const { secretKey } = (await admin.call('POST', '/v1/api-keys', { name: 'short', agentId, expiresAt })).body;
+  const { key, secretKey } = (await admin.call('POST', '/v1/api-keys', { name: 'short', agentId, expiresAt })).body;
   const late = await asAgent(secretKey, 'POST', '', { budgetCents: 1, expiresIn: 121 });
   expect(late).toMatchObject({ status: 400, body: { error: expect.stringContaining('the end of the gateway token') } });
-  expect(await asAgent(secretKey, 'POST', '', { budgetCents: 1, expiresIn: 60 })).toMatchObject({ status: 201 });
+  const started = await asAgent(secretKey, 'POST', '', { budgetCents: 1, expiresIn: 60, label: 'of the key' });
+  expect(started).toMatchObject({ status: 201 });
+  expect((await asAgent(started.body.secretKey, 'POST', '', { budgetCents: 1 })).status).toBe(201);
+  await admin.call('DELETE', `/v1/api-keys/${key.id}`);
+  expect((await admin.call('GET', `/v1/runs?rootId=${started.body.run.id}&state=running`)).body.total).toBe(0);
+  const { events } = (await admin.call('GET', '/v1/events?event=run.ended')).body;
+  expect(events).toMatchObject([{ data: { runId: started.body.run.id, label: 'of the key', reason: 'ended' } }]);
 });
 
 test('policies only narrow: a wider one is 403 and says which rule; contexts have what all levels allow', async () => {

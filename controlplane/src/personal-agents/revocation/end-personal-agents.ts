@@ -4,7 +4,7 @@
  * its status.
  */
 import type { Tx } from '../../db/postgres-client.js';
-import { endRunsOfAgents } from '../../runs/ending/end-runs-of-agents.js';
+import { endRunsOf } from '../../runs/ending/end-runs-of.js';
 import type { Invalidation } from '../../watch/publish-invalidations.js';
 
 type PersonalAgentScope =
@@ -39,7 +39,7 @@ export async function endPersonalAgents(tx: Tx, scope: PersonalAgentScope): Prom
   await tx`
     update api_keys set revoked_at = now(), expiry_moved = false
      where agent_id = any(${[...ids]}::uuid[]) and revoked_at is null`;
-  await endRunsOfAgents(tx, ids);
+  await endRunsOf(tx, 'agent_id', ids);
   return ids.map((id) => ({ kind: 'agent', id, endsSessions: true }));
 }
 

@@ -7,7 +7,7 @@ const whenIdle = globalThis.requestIdleCallback ?? setTimeout;
 
 let isLoading = false;
 
-/** Whether code is being loaded that nobody waits for: its failure says nothing about what the page shows. */
+/** Whether code is being loaded that the page does not need yet: its failure says nothing about what the page shows. */
 export const isPreloadingWhenIdle = (): boolean => isLoading;
 
 /** Loads the code of `components` one after another. Not for users who save data. */
