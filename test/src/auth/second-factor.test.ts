@@ -5,6 +5,7 @@ import { reencryptAll } from '@acg/controlplane/vault/reencrypt';
 import { expect, test } from 'vitest';
 import { showTotpCode } from '../fixtures/authenticator-app.js';
 import { useControlPlane } from '../fixtures/control-plane.js';
+import { countLockWaiters, holdPostgresLock } from '../fixtures/hold-postgres-lock.js';
 import { waitUntil } from '../fixtures/wait-until.js';
 
 const plane = useControlPlane();
@@ -113,6 +114,28 @@ test('a secret that waits for its first code protects nothing, and a wrong first
   for (const code of ['000000', 'ABCD-EFGH-IJKL-MNOP'])
     expect((await account.call('POST', '/v1/second-factor/confirm', { code })).status).toBe(403);
   expect((await account.call('GET', '/v1/second-factor')).body.enabledAt).toBeNull();
+});
+
+test('a session that ends while a change of the second factor waits for it changes nothing', async () => {
+  const [account, other] = [await signUp(), await signUp()];
+  const { recoveryCodes } = await enable(account);
+  const users = [account.userId, other.userId];
+  const release = await holdPostgresLock(sql(), (tx) => tx`delete from sessions where user_id = any(${users}::uuid[])`);
+  const calls = [
+    account.call('DELETE', '/v1/second-factor', { code: recoveryCodes[0] }),
+    account.call('POST', '/v1/second-factor/recovery-codes', { code: recoveryCodes[1] }),
+    account.call('POST', '/v1/second-factor/verify', { code: recoveryCodes[2] }),
+    other.call('POST', '/v1/second-factor', { password: PASSWORD }),
+  ];
+  await expect.poll(() => countLockWaiters(sql())).toBe(calls.length);
+  await release();
+  expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([401, 401, 401, 401]);
+  const factors = await sql()`
+    select user_id as "userId", confirmed_at is not null as enabled from second_factors where user_id = any(${users}::uuid[])`;
+  expect(factors).toEqual([{ userId: account.userId, enabled: true }]);
+  const codes = await sql()`
+    select 1 from recovery_codes where user_id = ${account.userId}`;
+  expect(codes).toHaveLength(recoveryCodes.length - 3);
 });
 
 test('the first code enables the own second factor only', async () => {

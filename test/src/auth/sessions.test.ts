@@ -99,8 +99,10 @@ test('a token without a session row is valid by its version, and a refresh gives
 
 test('a token names one organization: without a membership there its user has no rights', async () => {
   const { token, user, org } = await signup();
-  const { token: strangers, org: other } = await signup();
-  await sql()`insert into memberships (org_id, user_id, role) values (${other.id}, ${user.id}, 'viewer')`;
+  const { token: strangers, user: stranger, org: other } = await signup();
+  await sql()`
+    insert into memberships (org_id, user_id, role)
+    values (${other.id}, ${user.id}, 'viewer'), (${org.id}, ${stranger.id}, 'owner')`;
   const old = oldToken(user.id, org.id);
   expect([await me(token), await me(old), await me(oldToken(user.id, other.id))]).toEqual([200, 200, 200]);
   await sql()`delete from memberships where org_id = ${org.id} and user_id = ${user.id}`;

@@ -94,6 +94,8 @@ test('a member has an agent of each project; the end of one setting leaves the o
   const elsewhere = await createKey(member, { projectId: second });
   expect(elsewhere.status).toBe(201);
   expect(elsewhere.body.agent.id).not.toBe(own);
+  const listed = (await member.call('GET', '/v1/personal-agents')).body.personalAgents;
+  expect(listed.map(({ agent }: { agent: { id: string } }) => agent.id)).toEqual([own, elsewhere.body.agent.id]);
   const accountsElsewhere = await owner.call('GET', `/v1/providers/accounts?agentId=${elsewhere.body.agent.id}`);
   expect(accountsElsewhere.body.total).toBe(0);
   // An agent of the project that no member owns, with the same shared credential.
