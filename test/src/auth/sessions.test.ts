@@ -114,6 +114,9 @@ test('refresh: the old token stays valid for a minute and gets the newest token 
   const { token } = await signup();
   const second = (await refresh(token)).body.token;
   expect(claimsOf(second)).toMatchObject({ sid: claimsOf(token).sid, gen: claimsOf(token).gen + 1 });
+  const [session] = await sql()`
+    select extract(epoch from previous_until - last_seen_at)::int as "overlapS" from sessions where id = ${claimsOf(token).sid}`;
+  expect(session).toEqual({ overlapS: 60 });
   expect(await me(token)).toBe(200);
   const tab = (await refresh(token)).body.token; // another tab with the previous token
   expect(claimsOf(tab).gen).toBe(claimsOf(second).gen);
@@ -208,6 +211,9 @@ test.each([
   ['a generation to come', (claims: { gen: number }) => ({ ...claims, gen: claims.gen + 1 })],
   ['no generation', (claims: object) => ({ ...claims, gen: undefined })],
   ['a session that is no id', (claims: object) => ({ ...claims, sid: 'x' })],
+  ['a user that is no id', (claims: object) => ({ ...claims, sub: 'x' })],
+  ['an organization that is no id', (claims: object) => ({ ...claims, org: 'x' })],
+  ['a version that is no number', (claims: object) => ({ ...claims, ver: 'x' })],
 ])('a token that names %s is 401', async (_name, change) => {
   const { token } = await signup();
   const sign = createSigner({ key: plane().config.jwtSecrets[0]!.reveal(), algorithm: 'HS256' });
