@@ -28,6 +28,12 @@ export function OrganizationSettings() {
     queryFn: () => fetchOrganization(id),
     enabled: id !== '',
   });
+  // Requested beside the organization, not after it.
+  const usage = { period: '7d' } as const;
+  const summary = useQuery({
+    queryKey: ['usage', 'summary', usage],
+    queryFn: () => api.get('/v1/usage/summary', { params: { query: usage } }),
+  });
   return (
     <>
       <Card component="section" aria-label="Organization" maw={760}>
@@ -40,7 +46,7 @@ export function OrganizationSettings() {
         {organizationQuery.data === undefined ? (
           organizationQuery.error === null && <Skeleton h={200} />
         ) : (
-          <OrganizationForm organization={organizationQuery.data} />
+          <OrganizationForm organization={organizationQuery.data} monthCents={summary.data?.monthCents} />
         )}
       </Card>
       {organizationQuery.data !== undefined && <OrganizationBudgets organization={organizationQuery.data} />}
@@ -48,7 +54,13 @@ export function OrganizationSettings() {
   );
 }
 
-function OrganizationForm({ organization }: { readonly organization: Organization }) {
+interface OrganizationFormProps {
+  readonly organization: Organization;
+  /** Undefined until it is loaded. */
+  readonly monthCents: number | undefined;
+}
+
+function OrganizationForm({ organization, monthCents }: OrganizationFormProps) {
   const { id, budgetCentsMonthly: before } = organization;
   const [name, setName] = useFormDraft(`organization ${id} name`, organization.name);
   const [budget, setBudget] = useFormDraft<number | string>(`organization ${id} budget`, centsToDollarInput(before));
@@ -89,7 +101,7 @@ function OrganizationForm({ organization }: { readonly organization: Organizatio
         value={budget}
         onChange={setBudget}
       />
-      <MonthToDateSpend budgetCents={before} />
+      {monthCents !== undefined && <MonthToDateSpend spentCents={monthCents} budgetCents={before} />}
       <Checkbox
         label="Require a second factor"
         description={policyReason ?? 'Members without one must set it up before they can use the organization.'}
@@ -111,25 +123,21 @@ function OrganizationForm({ organization }: { readonly organization: Organizatio
   );
 }
 
-/** Spend of the month so far, against the budget. */
-function MonthToDateSpend({ budgetCents }: { readonly budgetCents: number | null }) {
-  const query = { period: '7d' } as const;
-  const summary = useQuery({
-    queryKey: ['usage', 'summary', query],
-    queryFn: () => api.get('/v1/usage/summary', { params: { query } }),
-  });
-  if (summary.data === undefined) return null;
-  const { monthCents } = summary.data;
-  return (
-    <div>
-      <span className="acg-label">This month so far</span>
-      {budgetCents === null ? (
-        <Text size="sm" className="acg-tabular-numbers">
-          {formatCents(monthCents)}
-        </Text>
-      ) : (
-        <BudgetBar spentCents={monthCents} budgetCents={budgetCents} />
-      )}
-    </div>
-  );
+interface MonthToDateSpendProps {
+  readonly spentCents: number;
+  readonly budgetCents: number | null;
 }
+
+/** Spend of the month so far, against the budget. */
+const MonthToDateSpend = ({ spentCents, budgetCents }: MonthToDateSpendProps) => (
+  <div>
+    <span className="acg-label">This month so far</span>
+    {budgetCents === null ? (
+      <Text size="sm" className="acg-tabular-numbers">
+        {formatCents(spentCents)}
+      </Text>
+    ) : (
+      <BudgetBar spentCents={spentCents} budgetCents={budgetCents} />
+    )}
+  </div>
+);

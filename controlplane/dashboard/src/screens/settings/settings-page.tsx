@@ -24,6 +24,10 @@ const SingleSignOnTab = lazyComponent(
   <Skeleton h={320} />,
 );
 
+// What the menus and links open: with the page, not after it.
+void SecondFactor.preload();
+void OrganizationSettings.preload();
+
 const DEFAULTS = { tab: 'account', page: 1, dialog: '' };
 /** Value of `dialog` that the user menu links to. */
 const NEW_ORGANIZATION = 'new';
