@@ -48,6 +48,9 @@ export function trackWait<T>(promise: Promise<T>): Promise<T> {
   });
 }
 
+/** Whether the page waits for something. */
+export const hasWaits = (): boolean => waits.size > 0;
+
 const oldestWait = (): number | null => (waits.size === 0 ? null : Math.min(...waits.values()));
 
 /** Start of the oldest wait, once it has lasted {@link SLOW_MS}; otherwise null. */

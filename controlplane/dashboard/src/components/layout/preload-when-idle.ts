@@ -1,5 +1,5 @@
 /** Loads code that is not shown yet while the page is idle, so that a click does not wait for it. */
-import { queryClient } from '../../api/query-client.js';
+import { hasWaits } from '../../api/api-reachability.js';
 import type { LazyComponent } from './lazy-component-no-suspense-delay.js';
 
 /** Safari lacks the first. */
@@ -16,7 +16,7 @@ export function preloadWhenIdle(components: readonly LazyComponent<object>[]): v
   if (connection?.saveData === true) return;
   const left = [...components];
   const preloadNext = async (): Promise<void> => {
-    if (queryClient.isFetching() === 0) {
+    if (!hasWaits()) {
       isLoading = true;
       await left.shift()?.preload();
       isLoading = false;

@@ -3,7 +3,7 @@
  */
 import { Button, Card, Group, ScrollArea, Skeleton, Stack, Table } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { memo, type ReactNode, useRef } from 'react';
+import { memo, type ReactNode, useDeferredValue, useRef } from 'react';
 import { useLocation } from 'wouter';
 import { EmptyState } from '../feedback/empty-state.js';
 import { ErrorAlert } from '../feedback/error-alert.js';
@@ -36,6 +36,8 @@ const NARROW_SCREEN = '(max-width: 48em)';
 const WIDE_SCREEN = '(min-width: 75em)';
 /** Rows of one line need more room for the columns that only wide screens have. */
 const WIDE_SCREEN_OF_DENSE_ROWS = '(min-width: 88em)';
+/** More than fit into a window; the rows below them are drawn right after. */
+const FIRST_ROWS = 25;
 const NUMERIC_CELL = 'acg-right acg-tabular-numbers';
 
 export function DataTable<Data, Row>(props: DataTableProps<Data, Row>) {
@@ -170,6 +172,7 @@ function TableView<Data, Row>({
   isCompact,
 }: ListProps<Data, Row> & { readonly isCompact: boolean }) {
   const [, navigate] = useLocation();
+  const drawnRows = Math.max(FIRST_ROWS, useDeferredValue(list.length, FIRST_ROWS));
   return (
     <TableRegion label={label} isDense={isDense} isCompact={isCompact}>
       <Table
@@ -196,7 +199,7 @@ function TableView<Data, Row>({
           </tr>
         </thead>
         <tbody>
-          {list.map((row) => (
+          {list.slice(0, drawnRows).map((row) => (
             <TableRow
               key={rowKey(row)}
               row={row}
