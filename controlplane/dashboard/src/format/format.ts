@@ -107,11 +107,15 @@ export const formatDateTime = (iso: string): string =>
 /** Date and time with seconds and unit. */
 export const formatExactTime = (iso: string): string =>
   `${formatTimeAs(iso, { dateStyle: 'medium', timeStyle: 'medium' })} ${timeZoneUnit(Date.parse(iso))}`;
-export const formatDate = (iso: string): string => formatTimeAs(iso, { dateStyle: 'medium' });
 /** The day, with its year unless it is the present one. */
 export function formatShortDate(iso: string): string {
-  const yearOf = (at: string | number) => formatTimeAs(at, { year: 'numeric' });
-  return formatTimeAs(iso, yearOf(iso) === yearOf(Date.now()) ? DAY_PARTS : { dateStyle: 'medium' });
+  const yearOf = (at: Date) => formatTimeInput(at).slice(0, YEAR_CHARS);
+  return formatTimeAs(iso, yearOf(new Date(iso)) === yearOf(new Date()) ? DAY_PARTS : { dateStyle: 'medium' });
+}
+/** Whether the time is of the present day of the chosen zone. Lists ask it of each row, so it formats nothing by locale. */
+export function isToday(iso: string): boolean {
+  const dayOf = (at: Date) => formatTimeInput(at).slice(0, DAY_CHARS);
+  return dayOf(new Date(iso)) === dayOf(new Date());
 }
 /** Time of day with seconds; lists show the unit in their head. */
 export const formatTime = (iso: string): string => formatTimeAs(iso, { timeStyle: 'medium' });
@@ -139,6 +143,8 @@ export function formatRelativeTime(iso: string, nowMs: number): string {
   return relativeTimes.format(Math.round(seconds / DAY_S), 'day');
 }
 
+const YEAR_CHARS = 4;
+const DAY_CHARS = 10;
 const MINUTE_CHARS = 16;
 /** Formats a time for a `datetime-local` input: in the chosen zone, without a zone, to the minute or the millisecond. */
 export function formatTimeInput(at: Date, precision: 'minute' | 'millisecond' = 'minute'): string {
