@@ -27,6 +27,7 @@ export interface RejectionCounter {
     reason: RejectionReason,
     nowMs: number,
     describe: () => IRejectedCall,
+    budgetId?: string,
   ): void;
 }
 
@@ -160,8 +161,14 @@ export class InflightCalls implements ExchangeObserver, RevocableSessions {
       return;
     }
     const slug = exchange.routed?.upstream.providerSlug ?? '';
-    rejectionCounter.record(context.orgId, context.agentId, slug, rejection.reason, exchange.request.startedAtMs, () =>
-      describeRejectedCall(exchange, context, rejection, clientAddress.resolve(exchange)),
+    rejectionCounter.record(
+      context.orgId,
+      context.agentId,
+      slug,
+      rejection.reason,
+      exchange.request.startedAtMs,
+      () => describeRejectedCall(exchange, context, rejection, clientAddress.resolve(exchange)),
+      rejection.budgetId,
     );
   }
 

@@ -1,5 +1,5 @@
 /**
- * Counts rejected calls per (agent, provider, reason, minute), so that a flood of rejections becomes a few records
+ * Counts rejected calls per (agent, provider, reason, budget, minute), so that a flood of rejections becomes a few records
  * (docs/contract.md#usage). Counts go through the spool every few seconds. They are statistics: counts since the last
  * flush are lost with the process. Beyond the bound, new combinations only raise `overflowCount`. Organizations share
  * the buckets like the spool. A count carries the first of its calls, so that administrators see what was rejected.
@@ -47,7 +47,8 @@ export class RejectionAggregator {
 
   /**
    * Counts one rejection of a known agent. `providerSlug` is "" when the call was rejected before its provider was
-   * known. `describe` is called only for the calls that are kept.
+   * known. `describe` is called only for the calls that are kept. `budgetId`: of the budget that rejected it, or "". Each
+   * budget has a count of its own, because the events of budgets need a call of each (docs/contract.md#runs).
    */
   record(
     orgId: string,
@@ -56,9 +57,10 @@ export class RejectionAggregator {
     reason: RejectionReason,
     nowMs: number,
     describe: () => IRejectedCall,
+    budgetId = '',
   ): void {
     const minuteMs = nowMs - (nowMs % MINUTE_MS);
-    const key = `${agentId} ${providerSlug} ${reason} ${minuteMs}`;
+    const key = `${agentId} ${providerSlug} ${reason} ${budgetId} ${minuteMs}`;
     let bucket = this.#buckets.get(key);
     if (bucket === undefined) {
       if (!this.#share.tryTake(orgId)) {

@@ -56,6 +56,19 @@ test('rejections: one organization cannot use all buckets, and each flush frees 
   expect(aggregator.overflowCount).toBe(172);
 });
 
+test('rejections: each budget that rejects has a count with a call of its own', () => {
+  const sent: IRejectionCount[] = [];
+  const aggregator = new RejectionAggregator((count) => sent.push(count) > 0);
+  for (const budgetId of ['one', 'one', 'one', 'one', 'two'])
+    aggregator.record('o', 'a', 'openai', 'budget_run', 0, () => ({ budgetId }), budgetId);
+  aggregator.flush(MINUTE);
+  const counts = sent.map(({ calls, count }) => [calls!.at(-1)!.budgetId, count]);
+  expect(counts).toEqual([
+    ['one', 4],
+    ['two', 1],
+  ]);
+});
+
 test('rejections: a count carries its first three calls, a bounded number of all organizations together', () => {
   const sent: IRejectionCount[] = [];
   const aggregator = new RejectionAggregator((count) => sent.push(count) > 0);
