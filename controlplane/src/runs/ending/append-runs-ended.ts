@@ -14,7 +14,8 @@ interface EndedRun {
   readonly spentNanos: number;
 }
 
-export function loadEndedRuns(tx: Tx, ids: readonly string[]): Promise<readonly EndedRun[]> {
+export async function loadEndedRuns(tx: Tx, ids: readonly string[]): Promise<readonly EndedRun[]> {
+  if (ids.length === 0) return [];
   return tx<EndedRun[]>`
     select r.id, r.org_id as "orgId", r.label, r.agent_id as "agentId", a.name as "agentName", r.end_reason as state,
            r.budget_cents as "budgetCents", s.spent_nanos as "spentNanos"

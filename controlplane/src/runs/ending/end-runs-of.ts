@@ -11,6 +11,7 @@ export async function endRunsOf(
   column: 'agent_id' | 'key_id' | 'trust_rule_id',
   ids: readonly string[],
 ): Promise<void> {
+  if (ids.length === 0) return;
   const isOpen = tx`${tx(column)} = any(${[...ids]}::uuid[]) and ended_at is null`;
   // From the top down and before the change, as in runs/store.ts: it waits for sub-runs that are being started, which the
   // change would not see.
@@ -19,5 +20,5 @@ export async function endRunsOf(
     update runs set ended_at = now(), end_reason = 'ended' where ${isOpen} and expires_at > now()
     returning id, ancestors = '{}' as "isTop"`;
   const topIds = ended.filter(({ isTop }) => isTop).map(({ id }) => id);
-  if (topIds.length > 0) await appendRunsEnded(tx, await loadEndedRuns(tx, topIds));
+  await appendRunsEnded(tx, await loadEndedRuns(tx, topIds));
 }
