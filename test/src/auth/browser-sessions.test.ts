@@ -158,7 +158,7 @@ test('use is written down at most once a minute', async () => {
   expect(await seen()).toEqual(before);
   // Of two sessions that have been idle, only the one that is used.
   await logInBrowser(email);
-  await sql()`update sessions set last_seen_at = now() - interval '2 minutes' where user_id = ${user.id}`;
+  await sql()`update sessions set last_seen_at = now() - interval '60 seconds' where user_id = ${user.id}`;
   await get(cookie);
   const used = await sql()`
     select kind from sessions where user_id = ${user.id} and last_seen_at > now() - interval '1 minute'`;
