@@ -36,7 +36,7 @@ const NARROW_SCREEN = '(max-width: 48em)';
 const WIDE_SCREEN = '(min-width: 75em)';
 /** Rows of one line need more room for the columns that only wide screens have. */
 const WIDE_SCREEN_OF_DENSE_ROWS = '(min-width: 88em)';
-/** More than fit into a window; the rows below them are drawn right after. */
+/** As many as most windows show; the rows below them are drawn right after. */
 const FIRST_ROWS = 25;
 const NUMERIC_CELL = 'acg-right acg-tabular-numbers';
 
