@@ -63,7 +63,7 @@ test('shows the newest of 7,000 calls, pages to the oldest, and filters the rest
   const lastDay = new Date(Date.now() - DAY_MS + APART_MS).toISOString();
   const rows = page.getByRole('table', { name: 'Calls' }).getByRole('row');
   await visitor.gotoAndCheck('/calls', 'calls-many');
-  expect(await rows.count()).toBe(LIVE_ROWS + 1);
+  await expect.poll(() => rows.count()).toBe(LIVE_ROWS + 1);
   await page.mouse.wheel(0, 4_000);
   await page.getByText('Live, paused while you read').waitFor();
   await page.mouse.wheel(0, -10_000);
