@@ -6,15 +6,20 @@ const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 /** Table → rows as JSON text. */
 type TableRows = ReadonlyMap<string, readonly string[]>;
 
-export async function readAllRows(sql: Sql): Promise<TableRows> {
+/** `mention`: only rows that contain this text. */
+export async function readAllRows(sql: Sql, mention = ''): Promise<TableRows> {
   const tables = await sql<{ name: string }[]>`
     select relname as name from pg_class
      where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition order by relname`;
-  const rows = new Map<string, readonly string[]>();
-  for (const { name } of tables) {
-    const found = await sql<{ row: string }[]>`select to_jsonb(t)::text as row from ${sql(name)} t`;
-    rows.set(name, found.map(({ row }) => row).sort());
-  }
+  const selects = tables.map(
+    ({ name }) => `select '${name}' as name, to_jsonb(t)::text as row from ${name} t where strpos(t::text, $1) > 0`,
+  );
+  const found = await sql.unsafe<{ name: string; row: string }[]>(selects.join(' union all '), [mention], {
+    prepare: true,
+  });
+  const rows = new Map<string, string[]>(tables.map(({ name }) => [name, []]));
+  for (const { name, row } of found) rows.get(name)!.push(row);
+  for (const texts of rows.values()) texts.sort();
   return rows;
 }
 

@@ -38,10 +38,8 @@ async function addAllMembersToOrganization(first: string, second: string): Promi
 }
 
 async function readOrganizationRows(orgId: string): Promise<readonly string[]> {
-  const rows = await readAllRows(plane().database.sql);
-  return [...rows].flatMap(([table, texts]) =>
-    texts.filter((text) => text.includes(orgId)).map((text) => `${table} ${text}`),
-  );
+  const rows = await readAllRows(plane().database.sql, orgId);
+  return [...rows].flatMap(([table, texts]) => texts.map((text) => `${table} ${text}`));
 }
 
 test('no call in one organization touches its members’ items in another', async () => {
