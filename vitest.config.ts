@@ -50,7 +50,7 @@ export default defineConfig({
     reporters: ['default'],
     projects: [
       // Real processes of the planes.
-      { resolve, test: { ...postgres, name: 'stack', include: stack } },
+      { resolve, test: { ...postgres, ...sharedProcess, name: 'stack', include: stack } },
       // The dashboard in Chromium.
       { resolve, test: { ...postgres, ...sharedProcess, name: 'browser', include: browser } },
       // The control plane in the process of the test.
