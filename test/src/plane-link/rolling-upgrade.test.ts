@@ -22,6 +22,9 @@ const MIGRATION = `do $$ declare name text; begin
     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
   loop execute format('alter table %s add column next_release text', name); end loop; end $$;`;
 
+/** Leaves the CPU to the planes that start. */
+const PROVIDER_LATENCY_MS = 30;
+
 const READ = [
   ...[
     'agents?projectId=:project',
@@ -59,7 +62,9 @@ function buildNextRelease(): string {
 
 beforeAll(async () => {
   provider = createServer((_request, response) => {
-    response.setHeader('content-type', 'application/json').end('{"object":"list","data":[]}');
+    const answer = (): unknown =>
+      response.setHeader('content-type', 'application/json').end('{"object":"list","data":[]}');
+    setTimeout(answer, PROVIDER_LATENCY_MS);
   });
   await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
   const { port } = provider.address() as AddressInfo;
