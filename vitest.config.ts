@@ -45,6 +45,7 @@ const { stack, browser, api, toolchain, isolated, unit } = listProjectFiles(fold
 
 export default defineConfig({
   test: {
+    globalSetup: ['test/src/bundle-programs.ts'],
     maxWorkers: 4,
     sequence: { sequencer: SlowFilesFirst },
     reporters: ['default'],

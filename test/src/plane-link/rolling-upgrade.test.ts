@@ -57,7 +57,7 @@ function buildNextRelease(): string {
   cpSync(join(root, 'controlplane/package.json'), join(plane, 'package.json'));
   symlinkSync(join(root, 'node_modules'), join(home, 'node_modules'));
   writeFileSync(join(plane, 'dist/db/migrations/9000_next_release.sql'), MIGRATION);
-  return join(plane, 'dist/main.js');
+  return join(plane, 'dist/bundle/main.js');
 }
 
 beforeAll(async () => {
