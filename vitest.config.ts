@@ -45,12 +45,13 @@ const { stack, browser, api, toolchain, isolated, unit } = listProjectFiles(fold
 
 export default defineConfig({
   test: {
+    globalSetup: ['test/src/bundle-programs.ts'],
     maxWorkers: 4,
     sequence: { sequencer: SlowFilesFirst },
     reporters: ['default'],
     projects: [
       // Real processes of the planes.
-      { resolve, test: { ...postgres, name: 'stack', include: stack } },
+      { resolve, test: { ...postgres, ...sharedProcess, name: 'stack', include: stack } },
       // The dashboard in Chromium.
       { resolve, test: { ...postgres, ...sharedProcess, name: 'browser', include: browser } },
       // The control plane in the process of the test.

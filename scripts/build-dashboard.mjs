@@ -1,11 +1,11 @@
 // Builds the dashboard into controlplane/dashboard/dist/site, with a compressed copy beside each text file. Skips the build
 // while its inputs are unchanged. Replaces the folder atomically, because several builds may run concurrently with
 // processes that serve the files.
-import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build } from 'vite';
+import { hashFiles } from './hash-files.mjs';
 
 const home = 'controlplane/dashboard';
 const site = join(home, 'dist/site');
@@ -23,9 +23,7 @@ const sources = [
   ...files('controlplane/client/src'),
   ...['limit-definitions', 'time-and-money-units'].map((name) => `base/src/${name}.ts`),
 ];
-const hash = createHash('sha256');
-for (const path of sources) hash.update(path).update('\0').update(readFileSync(path)).update('\0');
-const madeOf = hash.digest('hex');
+const madeOf = hashFiles(sources);
 
 if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== madeOf) {
   const fresh = `${site}.${process.pid}`;

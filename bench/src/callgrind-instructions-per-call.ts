@@ -12,6 +12,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { planeProgram } from '@acg/test/fixtures/plane-process';
 import { waitUntil } from '@acg/test/fixtures/wait-until';
 import { type GatewayStack, startGateway } from './gateway-stack.js';
 import { KeepAliveConnection, postRequest } from './load/keep-alive-connection.js';
@@ -85,7 +86,7 @@ async function count(
   const directory = temporaryDirectory();
   const output = join(directory, 'callgrind.out');
   const options = ['--tool=callgrind', '--cache-sim=yes', ...CACHES, '--instr-atstart=no', '--separate-threads=yes'];
-  const program = [process.execPath, join(root, 'dataplane/dist/main.js')];
+  const program = [process.execPath, planeProgram('dataplane', root)];
   const child = spawn('valgrind', [...options, `--callgrind-out-file=${output}`, ...program], {
     // Under the simulator every response of the store would exceed the default timeout.
     env: { ...gateway.dataPlane.env, PATH: process.env.PATH, GATEWAY_DATA_DIR: directory, COUNTERS_TIMEOUT_MS: '5000' },

@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { PlaneProcess } from '@acg/test/fixtures/plane-process';
+import { PlaneProcess, planeProgram } from '@acg/test/fixtures/plane-process';
 import { waitForCondition } from '@acg/test/fixtures/stack';
 import type { GatewayStack } from './gateway-stack.js';
 import { PROXY_PATH } from './scenario-request.js';
@@ -35,7 +35,7 @@ async function start(
   const dataDir = join(stack.home, name);
   mkdirSync(dataDir);
   const env = { ...dataPlane.env, GATEWAY_DATA_DIR: dataDir, NODE_OPTIONS: nodeOptions };
-  const plane = new PlaneProcess('dataplane', env, join(root, 'dataplane/dist/main.js'));
+  const plane = new PlaneProcess('dataplane', env, planeProgram('dataplane', root));
   const { port, metricsPort } = await plane.start();
   const ready = async () => (await fetch(`http://127.0.0.1:${metricsPort}/readyz`)).status === 200;
   await waitForCondition(ready, `${name} ready`);

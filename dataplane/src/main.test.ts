@@ -8,7 +8,7 @@ import { setTimeout } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { connectRaw } from './call/testing/raw-peer-fixture.js';
 
-const MAIN = join(import.meta.dirname, '../dist/main.js');
+const MAIN = join(import.meta.dirname, '../dist/bundle/main.js');
 const running: ChildProcess[] = [];
 const servers: Server[] = [];
 

@@ -91,7 +91,7 @@ async function start(): Promise<void> {
   const internalToken = orGenerated('INTERNAL_TOKEN', secrets.internalToken);
   controlPlane = new PlaneProcess({
     name: 'control plane',
-    script: fileURLToPath(import.meta.resolve('@acg/controlplane/main')),
+    script: fileURLToPath(import.meta.resolve('@acg/controlplane/bundle/main')),
     env: {
       ...shared,
       DATABASE_URL: databaseUrl,
@@ -105,7 +105,7 @@ async function start(): Promise<void> {
   const control = await controlPlane.start();
   dataPlane = new PlaneProcess({
     name: 'data plane',
-    script: fileURLToPath(import.meta.resolve('@acg/dataplane/main')),
+    script: fileURLToPath(import.meta.resolve('@acg/dataplane/bundle/main')),
     env: {
       ...shared,
       INTERNAL_TOKEN: internalToken,

@@ -5,6 +5,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Fault, type StandInResponse, sendResponse, utf8 } from './stand-in-response.js';
 
 /** One request as it was received. */
@@ -32,6 +33,8 @@ export abstract class StandInProvider {
   readonly requests: ReceivedRequest[] = [];
   /** False for long runs, whose memory the requests would fill. */
   recordsRequests = true;
+  /** From the end of a request to its response. */
+  latencyMs = 0;
   /** Number of requests whose client disconnected before the response was complete. */
   aborted = 0;
   readonly #server: Server;
@@ -117,6 +120,7 @@ export abstract class StandInProvider {
     this.#notify();
     response.once('finish', () => this.onResponseSent(seen));
     const fault = this.#faults.shift() ?? {};
+    if (this.latencyMs > 0) await sleep(this.latencyMs);
     if (fault.hang) await this.#waitForRelease();
     if (fault.reset) {
       request.socket.destroy();

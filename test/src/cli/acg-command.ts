@@ -1,9 +1,12 @@
-/** Runs `acg` as a real process without a terminal and with a separate settings directory. */
+/** Runs `acg` without a terminal and with a separate settings directory, in this process or as a real one. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PassThrough, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { runCommandLine } from '@acg/cli/program';
+import type { Terminal } from '@acg/cli/terminal/terminal';
 
 const PROGRAM = fileURLToPath(new URL('../../../controlplane/cli/bin/acg.js', import.meta.url));
 /** Longer than any command takes; a command that prompts would wait forever. */
@@ -21,9 +24,20 @@ interface RunOptions {
   readonly input?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  /** Called with the process once it runs. */
+  /** Runs the built program, for much more CPU: its start, its end, and files named relative to `cwd`. */
+  readonly asProcess?: boolean;
+  /** Called with the process once it runs; implies `asProcess`. */
   readonly onStart?: (child: ChildProcess) => void;
 }
+
+const toResult = (code: number | null, stdout: string, stderr: string): ProcessResult => ({
+  code,
+  stdout,
+  stderr,
+  get json() {
+    return JSON.parse(stdout);
+  },
+});
 
 export class AcgCommand {
   readonly homeDirectory = mkdtempSync(join(tmpdir(), 'acg-cli-'));
@@ -40,7 +54,41 @@ export class AcgCommand {
     return { PATH, HOME: this.homeDirectory, XDG_CONFIG_HOME: join(this.homeDirectory, 'config'), ...this.env };
   }
 
-  async run(args: readonly string[], { input, env, cwd, onStart }: RunOptions = {}): Promise<ProcessResult> {
+  /** Without input, stdin stays open and silent, as under a supervisor; a command that reads it hangs. */
+  run(args: readonly string[], options: RunOptions = {}): Promise<ProcessResult> {
+    // The program that `acg run` starts inherits the streams of the process.
+    const needsProcess = options.asProcess === true || options.onStart !== undefined || args[0] === 'run';
+    return needsProcess ? this.#runAsProcess(args, options) : this.#runInThisProcess(args, options);
+  }
+
+  async #runInThisProcess(args: readonly string[], { input, env, cwd }: RunOptions): Promise<ProcessResult> {
+    const written = { stdout: '', stderr: '' };
+    const stream = (name: keyof typeof written) =>
+      new Writable({
+        write(chunk: Buffer, _encoding, done) {
+          written[name] += chunk.toString();
+          done();
+        },
+      });
+    const stdin = new PassThrough();
+    if (input !== undefined) stdin.end(input);
+    const terminal = {
+      env: { ...this.environment, ...env },
+      cwd: cwd ?? this.homeDirectory,
+      home: this.homeDirectory,
+      platform: process.platform,
+      uid: process.getuid?.(),
+      stdin,
+      stdout: stream('stdout'),
+      stderr: stream('stderr'),
+    } as unknown as Terminal;
+    const hanging = setTimeout(() => stdin.destroy(), TIMEOUT_MS);
+    const code = await runCommandLine(args, terminal);
+    clearTimeout(hanging);
+    return toResult(code, written.stdout, written.stderr);
+  }
+
+  async #runAsProcess(args: readonly string[], { input, env, cwd, onStart }: RunOptions): Promise<ProcessResult> {
     const child = spawn(process.execPath, [this.program, ...args], {
       cwd: cwd ?? this.homeDirectory,
       env: { ...this.environment, ...env },
@@ -55,21 +103,13 @@ export class AcgCommand {
     child.stderr.on('data', (chunk: Buffer) => {
       stderr += chunk.toString();
     });
-    // Without input, stdin stays open and silent, as under a supervisor; a command that reads it hangs.
     if (input !== undefined) child.stdin.end(input);
     child.stdin.on('error', () => {}); // it exited without reading
     onStart?.(child);
     const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
     clearTimeout(hanging);
     child.stdin.destroy();
-    return {
-      code,
-      stdout,
-      stderr,
-      get json() {
-        return JSON.parse(stdout);
-      },
-    };
+    return toResult(code, stdout, stderr);
   }
 
   /** A call that must succeed; what it printed. */

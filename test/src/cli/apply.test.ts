@@ -59,8 +59,9 @@ afterAll(async () => {
 
 const env = { OPENAI_KEY: 'sk-from-a-variable' };
 function apply(file: string, args: readonly string[] = [], variables: Readonly<Record<string, string>> = env) {
-  writeFileSync(join(acg.homeDirectory, 'gateway.yaml'), file);
-  return acg.run(['apply', '-f', 'gateway.yaml', ...args], { env: variables });
+  const path = join(acg.homeDirectory, 'gateway.yaml');
+  writeFileSync(path, file);
+  return acg.run(['apply', '-f', path, ...args], { env: variables });
 }
 const audited = async (): Promise<number> => (await tenant.call('GET', '/v1/audit?limit=1')).body.total;
 

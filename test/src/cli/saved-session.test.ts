@@ -56,7 +56,9 @@ test('every command keeps a session of 3 days and renews one of 4 days', async (
 test('commands at once renew one session, and none of them is logged out', async () => {
   const token = await newSession();
   await login(aged(token, 5));
-  const outcomes = await Promise.all(Array.from({ length: 4 }, () => acg.run(['projects', 'ls', '--json'])));
+  const outcomes = await Promise.all(
+    Array.from({ length: 4 }, () => acg.run(['projects', 'ls', '--json'], { asProcess: true })),
+  );
   expect(outcomes.map(({ code, stderr }) => [code, stderr])).toEqual(Array(4).fill([0, '']));
   expect(ageOf(savedToken())).toBeLessThan(DAY_S);
   await acg.runOk(['whoami']);

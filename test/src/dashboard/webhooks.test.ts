@@ -82,6 +82,16 @@ test('creates an endpoint, tests it, retries a failed delivery, pauses and delet
   await visitor.checkPage('webhook-delivery');
   await drawer.getByRole('button', { name: 'Close' }).click();
   await drawer.waitFor({ state: 'detached' });
+  // As between two attempts.
+  await page.route(/\/deliveries\?/, async (route) => {
+    const response = await route.fetch();
+    const text = (await response.text()).replaceAll('"status":"failed"', '"status":"pending"');
+    await route.fulfill({ response, body: text });
+  });
+  await page.getByRole('combobox', { name: 'Deliveries' }).selectOption('');
+  await page.getByRole('row', { name: /failing, retries.*500/ }).waitFor();
+  await page.unroute(/\/deliveries\?/);
+  await page.getByRole('combobox', { name: 'Deliveries' }).selectOption('failed');
   status = 200;
   await failed.getByRole('button', { name: 'Retry' }).click();
   await page.getByRole('combobox', { name: 'Deliveries' }).selectOption('success');

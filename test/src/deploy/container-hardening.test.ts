@@ -143,7 +143,7 @@ test.each(['controlplane', 'dataplane', 'gateway'])(
     expect(dockerfile).toMatch(/^USER node$/m);
     const entry = JSON.parse(/^ENTRYPOINT (.*)$/m.exec(dockerfile)![1]!) as string[];
     const command = JSON.parse(/^CMD (.*)$/m.exec(dockerfile)![1]!) as string[];
-    const script = `${name === 'gateway' ? 'singlenode' : name}/dist/main.js`;
+    const script = name === 'gateway' ? 'singlenode/dist/main.js' : `${name}/dist/bundle/main.js`;
     expect(command).toEqual(['node', '--max-semi-space-size=16', script]);
     const [program, ...args] = entry;
     const shown = execFileSync(program!, [...args, 'sh', '-c', 'ulimit -c; echo $PPID'])

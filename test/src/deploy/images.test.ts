@@ -55,8 +55,6 @@ test.each(dockerfiles)('images: %s copies what exists, prunes, and keeps binarie
     scripts: Record<string, string>;
   };
   for (const script of scripts['build:unlocked']!.matchAll(/npm run -s (\S+)/g)) {
-    // The command line is installed on users' machines, not in an image.
-    if (script[1] === 'bundle') continue;
     // Patches Postgres' client and builds the files that the control plane serves.
     if (/^(?:patch|dashboard)$/.test(script[1]!) && !/-w controlplane/.test(run)) continue;
     expect(run).toContain(`&& npm run ${script[1]} `);

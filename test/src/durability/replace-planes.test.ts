@@ -19,6 +19,8 @@ const { EARLIER_BUILD } = process.env;
 const LANES = 3;
 /** Received calls between two replacements. */
 const CALLS_BETWEEN = 40;
+/** Leaves the CPU to the planes that start. */
+const PROVIDER_LATENCY_MS = 30;
 
 interface RunningDataPlane {
   plane: PlaneProcess;
@@ -33,6 +35,7 @@ async function replaceAllPlanes(earlierBuild: string | null): Promise<void> {
     await RedisServer.start(),
     new OpenAiStandIn(),
   ];
+  provider.latencyMs = PROVIDER_LATENCY_MS;
   await provider.start();
   const stack = await Stack.start({
     database,
@@ -74,7 +77,8 @@ async function replaceAllPlanes(earlierBuild: string | null): Promise<void> {
       }
     };
     const lanes = Promise.all(Array.from({ length: LANES }, (_, number) => lane(number)));
-    lanes.catch(() => undefined); // awaited below
+    // Awaited below, too; this ends the waits for calls.
+    lanes.catch((error: unknown) => failed.push(String(error)));
     const callsPass = async (): Promise<void> => {
       const target = received.length + CALLS_BETWEEN;
       await waitForCondition(() => received.length >= target || failed.length > 0, 'calls pass');

@@ -21,6 +21,8 @@ import { TokenEndpoint } from '../stand-in-providers/token-endpoint.js';
 const CLIENT_SECRET = 'app-secret-0123456789';
 const OWN_PAGE = { 'sec-fetch-site': 'same-origin' };
 
+/** Of many calls at once, most wait for the provider and take no CPU. */
+const PROVIDER_LATENCY_MS = 30;
 /** The clocks of the second and of the third control plane, ms off. */
 const CLOCK_OFFSETS_MS = [60_000, -60_000];
 const SKEW_CLOCK = `
@@ -78,7 +80,9 @@ export class MintingCluster {
         this.endpoint.issued.includes(token) &&
         !this.grants.revoked.has(token) &&
         performance.now() < (this.endsAtMs.get(token) ?? Number.POSITIVE_INFINITY);
-      response.writeHead(isValid ? 200 : 401, { 'content-type': 'application/json' }).end('{"ok":true}');
+      const answer = (): unknown =>
+        response.writeHead(isValid ? 200 : 401, { 'content-type': 'application/json' }).end('{"ok":true}');
+      setTimeout(answer, PROVIDER_LATENCY_MS);
     });
   }
 

@@ -22,6 +22,9 @@ const MIGRATION = `do $$ declare name text; begin
     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
   loop execute format('alter table %s add column next_release text', name); end loop; end $$;`;
 
+/** Leaves the CPU to the planes that start. */
+const PROVIDER_LATENCY_MS = 30;
+
 const READ = [
   ...[
     'agents?projectId=:project',
@@ -54,12 +57,14 @@ function buildNextRelease(): string {
   cpSync(join(root, 'controlplane/package.json'), join(plane, 'package.json'));
   symlinkSync(join(root, 'node_modules'), join(home, 'node_modules'));
   writeFileSync(join(plane, 'dist/db/migrations/9000_next_release.sql'), MIGRATION);
-  return join(plane, 'dist/main.js');
+  return join(plane, 'dist/bundle/main.js');
 }
 
 beforeAll(async () => {
   provider = createServer((_request, response) => {
-    response.setHeader('content-type', 'application/json').end('{"object":"list","data":[]}');
+    const answer = (): unknown =>
+      response.setHeader('content-type', 'application/json').end('{"object":"list","data":[]}');
+    setTimeout(answer, PROVIDER_LATENCY_MS);
   });
   await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
   const { port } = provider.address() as AddressInfo;

@@ -49,10 +49,14 @@ async function initializedDirectory(): Promise<string> {
   const node = launch(dataDir);
   await node.ready();
   expect(await node.stop('SIGTERM')).toBe(0);
-  firstOutput = node.output;
+  return keepAsInitialized(dataDir, node.output);
+}
+
+function keepAsInitialized(dataDir: string, output: string): string {
+  firstOutput = output;
   directories.splice(directories.indexOf(join(dataDir, '..')), 1);
   initializedDirectoryPath = dataDir;
-  return initializedDirectoryPath;
+  return dataDir;
 }
 
 async function fetchJson(url: string, token: string | null, body?: unknown) {
@@ -132,6 +136,8 @@ test('single node: clone to metered streamed call; Ctrl-C and restart keep all d
   const last = await third.ready();
   await waitForCondition(async () => (await summary(last.controlPlane)).totalRequests === 3, 'all calls after kill -9');
   await provider.close();
+  expect(await third.stop('SIGTERM')).toBe(0);
+  keepAsInitialized(dataDir, first.output);
 });
 
 test('single node: secrets are generated once, with mode 0600, and never printed', async () => {

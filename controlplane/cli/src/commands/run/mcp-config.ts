@@ -48,7 +48,7 @@ export function registerMcpCommands(command: Command, program: ProgramInterface)
       });
       const { client } = options;
       if (options.write === true) {
-        const path = writeMcpConfig(client, servers);
+        const path = writeMcpConfig(run, client, servers);
         run.printResult({ path, servers }, () => run.printLine(`wrote ${path}: ${listSlugs(servers)}`));
       } else if (run.isJson) run.printResult({ path: MCP_CONFIG_FILES[client], servers }, () => {});
       else run.printLine(buildMcpConfig(client, servers, null).trimEnd());
@@ -84,9 +84,9 @@ export function listMcpServers(
 }
 
 /** Replaces the client's file in this directory atomically. Returns its path. */
-export function writeMcpConfig(client: McpClient, servers: readonly McpServerEntry[]): string {
+function writeMcpConfig({ terminal }: Invocation, client: McpClient, servers: readonly McpServerEntry[]): string {
   const path = MCP_CONFIG_FILES[client];
-  const absolute = join(process.cwd(), path);
+  const absolute = join(terminal.cwd, path);
   const text = buildMcpConfig(client, servers, readText(absolute));
   mkdirSync(dirname(absolute), { recursive: true });
   const draft = `${absolute}.${process.pid}.tmp`;
@@ -111,5 +111,5 @@ function readText(path: string): string | null {
 
 /** Notes the servers in the client's file before the program starts, where `--mcp-client` names it. */
 export function writeMcpConfigOfRun(run: Invocation, client: McpClient, servers: readonly McpServerEntry[]): void {
-  run.printNote(`acg: wrote ${writeMcpConfig(client, servers)}: ${listSlugs(servers)}`);
+  run.printNote(`acg: wrote ${writeMcpConfig(run, client, servers)}: ${listSlugs(servers)}`);
 }

@@ -5,7 +5,6 @@ import { useState } from 'react';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
 import { EmptyState } from '../../components/feedback/empty-state.js';
 import { RelativeTime } from '../../components/feedback/relative-time.js';
-import { StatusBadge } from '../../components/feedback/status-badge.js';
 import { showErrorToast, showToast } from '../../components/feedback/toast.js';
 import { DataTable } from '../../components/tables/data-table.js';
 import { NO_VALUE } from '../../format/format.js';
@@ -14,10 +13,10 @@ import { useUrlState } from '../../hooks/use-url-state.js';
 import { useEventTypes } from '../../resources/use-event-types.js';
 import { FAILURE_TEXTS } from './delivery-attempts.js';
 import { DeliveryDrawer } from './delivery-drawer.js';
+import { DeliveryStatusBadge } from './delivery-status-badge.js';
 import {
   DELIVERY_SORTS,
   type DeliveryStatus,
-  deliveryTone,
   type Endpoint,
   fetchDeliveries,
   formatReplayedCount,
@@ -131,7 +130,7 @@ export function DeliveriesTable({ endpoint }: { readonly endpoint: Endpoint }) {
           {
             header: 'Status',
             isBesideTitle: true,
-            cell: (delivery) => <StatusBadge tone={deliveryTone(delivery.status)}>{delivery.status}</StatusBadge>,
+            cell: (delivery) => <DeliveryStatusBadge delivery={delivery} />,
           },
           {
             header: 'Response',

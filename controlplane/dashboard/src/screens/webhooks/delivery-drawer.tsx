@@ -6,10 +6,10 @@ import { CopyButton } from '../../components/buttons/copy-button.js';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
 import { DetailRow } from '../../components/feedback/detail-row.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
-import { StatusBadge } from '../../components/feedback/status-badge.js';
 import { formatExactTime, NO_VALUE } from '../../format/format.js';
 import { DeliveryAttempts, FAILURE_TEXTS } from './delivery-attempts.js';
-import { deliveryTone, useRetryDelivery } from './fetch-webhooks-retry-deliveries.js';
+import { DeliveryStatusBadge } from './delivery-status-badge.js';
+import { useRetryDelivery } from './fetch-webhooks-retry-deliveries.js';
 import { SignatureVerificationCode } from './signature-verification-code.js';
 
 interface DeliveryDrawerProps {
@@ -40,7 +40,7 @@ export function DeliveryDrawer({ id, onClose }: DeliveryDrawerProps) {
       {delivery !== undefined && (
         <Stack gap="md">
           <Text size="sm" component="div">
-            {delivery.event}: <StatusBadge tone={deliveryTone(delivery.status)}>{delivery.status}</StatusBadge>
+            {delivery.event}: <DeliveryStatusBadge delivery={delivery} />
           </Text>
           <Stack component="dl" gap={6} m={0}>
             <DetailRow label="Delivery">{delivery.id}</DetailRow>

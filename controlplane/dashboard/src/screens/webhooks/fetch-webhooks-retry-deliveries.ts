@@ -36,9 +36,6 @@ export function fetchDeliveries(endpointId: string, { status, event, page, ...so
   return api.get('/v1/webhooks/{endpointId}/deliveries', { params: { path: { endpointId }, query } });
 }
 
-export const deliveryTone = (status: DeliveryStatus): 'success' | 'error' | 'neutral' =>
-  status === 'success' ? 'success' : status === 'failed' ? 'error' : 'neutral';
-
 export const refreshWebhooks = (): void => void queryClient.invalidateQueries({ queryKey: ['webhooks'] });
 
 interface ReplayInput {
