@@ -16,7 +16,12 @@ const DOCUMENT = JSON.parse(readText('openapi.json')) as {
 const answers = new Set<string>();
 /** Return values of the handlers by request id, before the response schema serialised them. */
 const payloads = new Map<string, unknown>();
+/** Requests that their schema accepted, by request id. */
+const accepted = new Set<string>();
 const plane = useControlPlane({}, (service) => {
+  service.app.addHook('preHandler', async ({ id }) => {
+    accepted.add(id);
+  });
   service.app.addHook('preSerialization', async (request, _reply, payload) => {
     payloads.set(request.id, JSON.parse(JSON.stringify(payload)));
     return payload;
@@ -143,25 +148,42 @@ const HOSTILE_VALUES: readonly unknown[] = [
   { '\u0000': 'a\u0000b' },
 ];
 
+type InputPart = 'body' | 'querystring' | 'params';
+
+/** What validates a field, as text. Null: the schema of its part has no own schema for the field. */
+function findFieldSchema(route: RouteEntry, part: InputPart, name: string): string | null {
+  const field = (route.schema?.[part] as { properties?: Record<string, unknown> } | undefined)?.properties?.[name];
+  if (field === undefined) return null;
+  const isText = (key: string, value: unknown): boolean => key === 'description' && typeof value === 'string';
+  return JSON.stringify(field, (key, value) => (isText(key, value) ? undefined : value));
+}
+
 test('input: no value of any field, query parameter or path parameter causes a 500', async () => {
   const wrong: unknown[] = [];
+  // What a schema rejects reaches no handler, so fields with the same schema reject it alike: one of them tries it.
+  const rejected = new Set<string>();
+  const triesEverywhere = process.env.PROPERTY_RUNS !== undefined;
   for (const route of routes()) {
     const { owner, call } = await prepareExample(route);
-    const attempt = async (field: string, value: unknown, changed: ExampleCall) => {
-      const { status } = await callExample(owner, route, changed);
-      if (status >= 500) wrong.push([routeName(route), field, value, status]);
+    const attempt = async (part: InputPart, name: string, value: unknown, changed: ExampleCall) => {
+      const schema = findFieldSchema(route, part, name);
+      const pair = JSON.stringify([part, schema, value, exampleOf(route).oauthErrors]);
+      if (rejected.has(pair) && !triesEverywhere) return;
+      const { status, headers } = await callExample(owner, route, changed);
+      if (status >= 500) wrong.push([routeName(route), name, value, status]);
+      if (status === 400 && schema !== null && !accepted.has(headers.get('x-request-id')!)) rejected.add(pair);
     };
     const query = route.schema?.querystring as { properties?: object } | undefined;
     for (const value of HOSTILE_VALUES) {
       const text = typeof value === 'string' ? value.slice(0, 4_000) : JSON.stringify(value);
       for (const name of Object.keys(call.body ?? {})) {
-        await attempt(name, value, { ...call, body: { ...call.body, [name]: value } });
+        await attempt('body', name, value, { ...call, body: { ...call.body, [name]: value } });
       }
       for (const name of Object.keys(query?.properties ?? {})) {
-        await attempt(name, value, { ...call, query: { ...call.query, [name]: text } });
+        await attempt('querystring', name, value, { ...call, query: { ...call.query, [name]: text } });
       }
       for (const name of Object.keys(call.params ?? {})) {
-        if (text !== '') await attempt(name, value, { ...call, params: { ...call.params, [name]: text } });
+        if (text !== '') await attempt('params', name, value, { ...call, params: { ...call.params, [name]: text } });
       }
     }
   }
