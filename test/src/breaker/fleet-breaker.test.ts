@@ -1,5 +1,5 @@
 /** The fleet's breakers: reports of data planes open and close them, and a manual override takes precedence. */
-import { spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { createServer, type Server } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { BreakerTransitionWriter } from '@acg/controlplane/breaker/breaker-transition-writer';
@@ -129,14 +129,18 @@ describe('fleet breaker with real processes', () => {
     return body.providers.find((one: { slug: string }) => one.slug === 'openai').state;
   };
 
-  function command(...args: string[]): { code: number | null; out: string } {
+  /** Does not block this process, which would not see that the data plane closes an idle connection meanwhile. */
+  function command(...args: string[]): Promise<{ code: number | null; out: string }> {
     const env = {
       PATH: process.env.PATH,
       DATABASE_URL: stack.database.url.reveal(),
       PROVIDERS_FILE: `${stack.home}/providers.json`,
     };
-    const run = spawnSync(process.execPath, [COMMAND, ...args], { env, encoding: 'utf8' });
-    return { code: run.status, out: run.stdout };
+    return new Promise((resolve) => {
+      const child = execFile(process.execPath, [COMMAND, ...args], { env }, (_error, out) =>
+        resolve({ code: child.exitCode, out }),
+      );
+    });
   }
 
   test('fleet breaker: an unreachable provider opens it for all organizations, and it recovers by itself', async () => {
@@ -163,12 +167,12 @@ describe('fleet breaker with real processes', () => {
 
   test('fleet breaker: the operator’s command holds it open and releases it', async () => {
     if (provider === null) await startProvider();
-    expect(command('openai', 'open', '25h').code).toBe(64);
-    expect(command('supabase', 'open').code).toBe(64);
-    const held = command('openai', 'open', '2h');
+    expect((await command('openai', 'open', '25h')).code).toBe(64);
+    expect((await command('supabase', 'open')).code).toBe(64);
+    const held = await command('openai', 'open', '2h');
     expect(held).toMatchObject({ code: 0, out: expect.stringContaining('calls to openai are rejected until ') });
     await waitUntil('calls are rejected', async () => (await quiet.call()) === 503);
-    expect(command('openai', 'release').code).toBe(0);
+    expect((await command('openai', 'release')).code).toBe(0);
     await waitUntil('calls pass', async () => (await quiet.call()) === 200);
   });
 });
