@@ -163,7 +163,7 @@ test('announces a newer version and keeps the page when a file of the old one is
 });
 
 test('loads the other screens while idle, and opens them without a request for their files', async () => {
-  const { visitor } = await dashboard().signUpOwner({ isFirstVisit: true, savesData: false });
+  const { visitor } = await dashboard().signUpOwner({ savesData: false });
   const { page } = visitor;
   await visitor.goto('/');
   // The last one of the list.
@@ -181,7 +181,7 @@ test('loads the other screens while idle, and opens them without a request for t
 });
 
 test('says nothing of a screen that fails to load while idle, and loads it again on a click', async () => {
-  const { visitor } = await dashboard().signUpOwner({ isFirstVisit: true, savesData: false });
+  const { visitor } = await dashboard().signUpOwner({ savesData: false });
   const { page } = visitor;
   visitor.expectHttpError(0, /usage-page/);
   const failed = page.waitForEvent('requestfailed', (request) => request.url().includes('/usage-page'));
@@ -198,7 +198,7 @@ test('says nothing of a screen that fails to load while idle, and loads it again
 });
 
 test('loads no other screen for users who save data', async () => {
-  const { visitor } = await dashboard().signUpOwner({ isFirstVisit: true });
+  const { visitor } = await dashboard().signUpOwner();
   const { page } = visitor;
   const idle = `new Promise((done) => requestIdleCallback(() => requestIdleCallback(done)))`;
   await visitor.goto('/');

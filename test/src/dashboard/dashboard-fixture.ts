@@ -1,7 +1,7 @@
 /**
  * The dashboard in a real browser, on the whole gateway as real processes. All files of a worker share one browser, and
- * one stack unless they need settings of their own; each test has its own organization, each user a context that no other
- * has at the same time. After each test, the console, page errors and CSP violations must be empty.
+ * one stack unless they need settings of their own; each test has its own organization, each page its own context. After
+ * each test, the console, page errors and CSP violations must be empty.
  */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -303,8 +303,6 @@ interface BrowserUserOptions {
   readonly url?: string;
   /** Pages load no screen that is not open, which saves a fifth of the CPU of a page. Default: true. */
   readonly savesData?: boolean;
-  /** Nothing of the dashboard is in the cache. Default: false, which saves the compilation of its scripts. */
-  readonly isFirstVisit?: boolean;
 }
 
 interface SignedUpOwner {
@@ -327,25 +325,11 @@ const test = baseTest
     return stack;
   });
 
-/** Contexts of ended tests. They keep the files and compiled scripts of the dashboard, 0.6 s of CPU each. */
-const freeContexts: BrowserContext[] = [];
-
-/** Deletes cookies, permissions and what pages of `origin` stored. */
-async function forgetVisitor(context: BrowserContext, origin: string): Promise<void> {
-  await context.clearCookies();
-  await context.clearPermissions();
-  const page = await context.newPage();
-  const devtools = await context.newCDPSession(page);
-  await devtools.send('Storage.clearDataForOrigin', { origin, storageTypes: 'local_storage,indexeddb' });
-  await page.close();
-}
-
 /** `options`: the calling file gets its own stack with these settings instead of the one of the worker. */
 export function useDashboard(options: StackOptions | null = null): () => DashboardFixture {
   let browser: Browser | null = null;
   let stack: Stack | null = null;
   const visitors: BrowserUser[] = [];
-  const endings: (() => Promise<void>)[] = [];
 
   if (options === null) {
     test.beforeAll(async ({ sharedBrowser, sharedStack }) => {
@@ -362,20 +346,13 @@ export function useDashboard(options: StackOptions | null = null): () => Dashboa
   afterEach(async ({ task }) => {
     if (task.result?.state === 'fail') await Promise.all(visitors.map((visitor) => visitor.saveScreenshot('failed')));
     const problems = await Promise.all(visitors.map((visitor) => visitor.problems()));
-    visitors.length = 0;
-    await Promise.all(endings.splice(0).map((end) => end()));
+    await Promise.all(visitors.splice(0).map(({ context }) => context.close()));
     expect(problems.flat()).toEqual([]);
   });
 
-  const open: DashboardFixture['openBrowserUser'] = async ({
-    url = stack!.apiUrl,
-    savesData = true,
-    isFirstVisit = false,
-  } = {}) => {
-    const used = isFirstVisit ? undefined : freeContexts.pop();
-    const context = used ?? (await browser!.newContext({ viewport: VIEWPORTS[0], reducedMotion: 'reduce' }));
-    if (used !== undefined) await forgetVisitor(used, new URL(url).origin);
-    const initScript = await context.addInitScript((saveData) => {
+  const open: DashboardFixture['openBrowserUser'] = async ({ url = stack!.apiUrl, savesData = true } = {}) => {
+    const context = await browser!.newContext({ viewport: VIEWPORTS[0], reducedMotion: 'reduce' });
+    await context.addInitScript((saveData) => {
       const { navigator } = globalThis as unknown as { navigator: object };
       Object.defineProperty(navigator, 'connection', { value: { saveData } });
       const violations: string[] = [];
@@ -392,11 +369,6 @@ export function useDashboard(options: StackOptions | null = null): () => Dashboa
     }, savesData);
     const visitor = new BrowserUser(context, await context.newPage(), url);
     visitors.push(visitor);
-    endings.push(async () => {
-      await Promise.all(context.pages().map((page) => page.close()));
-      await initScript.dispose();
-      freeContexts.push(context);
-    });
     return visitor;
   };
   return () => ({
