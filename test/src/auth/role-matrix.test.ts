@@ -55,12 +55,12 @@ async function createCaller(caller: Caller, owner: Member): Promise<Member | nul
 }
 
 /** The callers of an organization whose calls change nothing there, for all routes. */
-interface Bystanders {
+interface SharedCallers {
   readonly orgId: string;
   readonly callers: ReadonlyMap<Caller, Member | null>;
 }
 
-async function createBystanders(): Promise<Bystanders> {
+async function createSharedCallers(): Promise<SharedCallers> {
   const owner = await plane().createMember('owner');
   const callers = new Map<Caller, Member | null>();
   for (const kind of CALLER_KINDS) callers.set(kind, await createCaller(kind, owner));
@@ -73,11 +73,11 @@ async function createBystanders(): Promise<Bystanders> {
  */
 async function* prepareCalls(
   route: RouteEntry,
-  bystanders: Bystanders,
+  sharedCallers: SharedCallers,
 ): AsyncGenerator<[Caller, Member | null, ExampleCall]> {
   const changesNothing = (kind: Caller): boolean => route.method === 'GET' || expectedStatusFor(route, kind) >= 400;
   // Another member each time, because some examples end the session of their owner.
-  const owner = await plane().createMember('owner', bystanders.orgId);
+  const owner = await plane().createMember('owner', sharedCallers.orgId);
   let dependsOnCaller = false;
   const shared = await exampleOf(route).prepare({
     plane: plane(),
@@ -88,7 +88,7 @@ async function* prepareCalls(
     },
   });
   for (const kind of CALLER_KINDS) {
-    if (!dependsOnCaller && changesNothing(kind)) yield [kind, bystanders.callers.get(kind)!, shared];
+    if (!dependsOnCaller && changesNothing(kind)) yield [kind, sharedCallers.callers.get(kind)!, shared];
     else {
       const owner = await plane().createMember('owner');
       const caller = await createCaller(kind, owner);
@@ -99,11 +99,11 @@ async function* prepareCalls(
 
 test('roles: every route responds to every caller according to its declared access; the matrix is controlplane/ACCESS.md', async () => {
   const lines: string[] = [];
-  const bystanders = await createBystanders();
+  const sharedCallers = await createSharedCallers();
   const byPath = [...routes()].sort((a, b) => (`${a.url} ${a.method}` < `${b.url} ${b.method}` ? -1 : 1));
   for (const route of byPath) {
     const cells: string[] = [];
-    for await (const [role, caller, call] of prepareCalls(route, bystanders)) {
+    for await (const [role, caller, call] of prepareCalls(route, sharedCallers)) {
       const answer = await callExample(caller ?? anonymousCaller, route, call);
       const seen = { route: `${route.method} ${route.url}`, role, status: answer.status, error: answer.body?.error };
       expect(seen).toMatchObject({ status: expectedStatusFor(route, role) });

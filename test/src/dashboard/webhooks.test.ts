@@ -89,7 +89,7 @@ test('creates an endpoint, tests it, retries a failed delivery, pauses and delet
     await route.fulfill({ response, body: text });
   });
   await page.getByRole('combobox', { name: 'Deliveries' }).selectOption('');
-  await page.getByRole('row', { name: /failing, retries.*500/ }).waitFor();
+  await page.getByRole('row', { name: /retrying.*500/ }).waitFor();
   await page.unroute(/\/deliveries\?/);
   await page.getByRole('combobox', { name: 'Deliveries' }).selectOption('failed');
   status = 200;

@@ -42,7 +42,7 @@ const provider = createServer((request, response) => {
 const connections = new Agent({ connections: 300 });
 let redis: RedisServer;
 let stack: Stack;
-/** Of the data planes that live. */
+/** Of the two data planes that no test kills. */
 let urls: readonly [string, string];
 
 beforeAll(async () => {

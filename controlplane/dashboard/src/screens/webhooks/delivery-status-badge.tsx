@@ -10,6 +10,6 @@ interface DeliveryStatusBadgeProps {
 
 export function DeliveryStatusBadge({ delivery: { status, attempts } }: DeliveryStatusBadgeProps) {
   // Pending after an attempt: all so far failed, and a further one follows.
-  if (status === 'pending' && attempts > 0) return <StatusBadge tone="error">failing, retries</StatusBadge>;
+  if (status === 'pending' && attempts > 0) return <StatusBadge tone="error">retrying</StatusBadge>;
   return <StatusBadge tone={TONES[status]}>{status}</StatusBadge>;
 }
