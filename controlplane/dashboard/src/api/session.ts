@@ -1,9 +1,10 @@
 /** The session: who is signed in, the role, signing in and out, switching the organization. */
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { abortReads, allowReads, api } from './api-client.js';
 import { discardOtherUsersDrafts } from './form-drafts-across-sign-in.js';
 import { BASE_PATH, HAS_NO_SESSION_COOKIE } from './page-meta-tags.js';
 import { CONFIG_QUERY_KEY, ME_QUERY_KEY, queryClient } from './query-client.js';
+import { useQuery } from './use-query.js';
 
 const REFETCH_MS = 3_000;
 

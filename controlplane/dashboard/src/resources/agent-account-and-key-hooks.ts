@@ -1,7 +1,8 @@
 /** Agents with their provider accounts and gateway tokens, for several screens. */
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { api } from '../api/api-client.js';
 import { queryClient } from '../api/query-client.js';
+import { useQuery } from '../api/use-query.js';
 import { invalidateAgents, setAgentStatus } from './agent-status-and-threshold-changes.js';
 import { type CredentialInput, invalidateAccounts, testCredential } from './provider-account-mutations.js';
 

@@ -1,6 +1,7 @@
 /** Accounts and shared credentials that a person connects at the provider, and their present state. */
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { api } from '../api/api-client.js';
+import { useQuery } from '../api/use-query.js';
 import { invalidateAccounts } from './provider-account-mutations.js';
 import { rotationRefetchInterval } from './rotation-refetch-interval.js';
 

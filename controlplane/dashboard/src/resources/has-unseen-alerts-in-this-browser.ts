@@ -2,10 +2,11 @@
  * Whether there are alerts that the user of this browser has not seen. Only the time of the last seen alert is stored
  * in the browser, one for each organization; no event data.
  */
-import { useQuery } from '@tanstack/react-query';
+
 import { useSyncExternalStore } from 'react';
 import { api } from '../api/api-client.js';
 import { useMe } from '../api/session.js';
+import { useQuery } from '../api/use-query.js';
 import { useEventTypes } from './use-event-types.js';
 
 /** Number of newest events that are checked; it covers routine events between alerts. */

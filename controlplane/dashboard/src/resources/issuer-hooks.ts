@@ -1,7 +1,8 @@
 /** The gateway as OpenID Connect issuer of the organization: its keys, and what to enter at providers. */
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { api } from '../api/api-client.js';
 import { queryClient } from '../api/query-client.js';
+import { useQuery } from '../api/use-query.js';
 
 /** `agentId`: fills the instructions with the subject of this agent; empty: with a placeholder. */
 export const useIssuer = (agentId: string) =>

@@ -1,6 +1,7 @@
 /** Shared credentials: stored once for many agents' accounts, tested and replaced for all of them. */
-import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useMutation } from '@tanstack/react-query';
 import { api } from '../api/api-client.js';
+import { useQuery } from '../api/use-query.js';
 import {
   type CredentialInput,
   invalidateAccounts,

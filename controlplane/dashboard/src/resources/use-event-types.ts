@@ -1,6 +1,7 @@
 /** The types of events, from the API. They change only with a release, so they are fetched once per page load. */
-import { useQuery } from '@tanstack/react-query';
+
 import { api } from '../api/api-client.js';
+import { useQuery } from '../api/use-query.js';
 
 type EventType = Awaited<ReturnType<typeof fetchEventTypes>>[number];
 export type EventName = EventType['event'];

@@ -1,6 +1,7 @@
 /** Members of the organization, to name a person by the user id. */
-import { useQuery } from '@tanstack/react-query';
+
 import { api } from '../api/api-client.js';
+import { useQuery } from '../api/use-query.js';
 
 const LIST_LIMIT = 100;
 

@@ -3,13 +3,13 @@
  * version is available, or suspended items wait for review.
  */
 import { Alert, Button, Group, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { api } from '../api/api-client.js';
 import { type Outage, useOutage, useSlowSince } from '../api/api-reachability.js';
 import { ME_QUERY_KEY, queryClient } from '../api/query-client.js';
 import { useConfig, useMe } from '../api/session.js';
+import { useQuery } from '../api/use-query.js';
 import { isPreloadingWhenIdle } from '../components/layout/preload-when-idle.js';
 import { formatTime } from '../format/format.js';
 import { timeZoneUnit } from '../format/time-zone.js';

@@ -1,9 +1,9 @@
 /** Search results of the palette: agents, gateway tokens, projects, people, runs, and a call by its request id. */
 import { useDebouncedValue } from '@mantine/hooks';
 import type { SpotlightActionGroupData } from '@mantine/spotlight';
-import { useQuery } from '@tanstack/react-query';
 import { Activity, Bot, Folder, KeyRound, ListTree, User } from 'lucide-react';
 import { api } from '../api/api-client.js';
+import { useQuery } from '../api/use-query.js';
 
 const ICON_SIZE = 18;
 const DEBOUNCE_MS = 200;

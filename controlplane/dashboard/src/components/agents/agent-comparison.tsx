@@ -1,9 +1,10 @@
 /** Compares agents: a chart over time, and a table with budgets and projected spend. */
 import { Anchor, Button, Card, Group, Stack, Text, Title } from '@mantine/core';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { Link } from 'wouter';
 import { api } from '../../api/api-client.js';
+import { useQuery } from '../../api/use-query.js';
 import {
   formatCount,
   formatMilliseconds,

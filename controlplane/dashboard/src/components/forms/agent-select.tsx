@@ -1,9 +1,10 @@
 /** Selects one agent, found by its name. */
 import { Select, type SelectProps } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/api-client.js';
+import { useQuery } from '../../api/use-query.js';
 import { useAgent } from '../../resources/agent-account-and-key-hooks.js';
 
 const OPTIONS_MAX = 20;

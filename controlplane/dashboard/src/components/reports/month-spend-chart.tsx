@@ -1,7 +1,8 @@
 /** The spend of the calendar month, summed by day, with the budget as a line and the projection to the month's end. */
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { api } from '../../api/api-client.js';
+import { useQuery } from '../../api/use-query.js';
 import { formatUsd, formatUsdTick } from '../../format/format.js';
 import { FAILED_COLOR, PROJECTION_COLOR } from '../charts/chart-props-and-colors.js';
 import { TimeSeriesChart } from '../charts/time-series-chart.js';

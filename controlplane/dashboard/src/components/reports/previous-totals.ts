@@ -1,5 +1,5 @@
-import { useQuery } from '@tanstack/react-query';
 import { api } from '../../api/api-client.js';
+import { useQuery } from '../../api/use-query.js';
 import type { parseTimeRange } from '../forms/time-range-control.js';
 
 const REFETCH_MS = 60_000;

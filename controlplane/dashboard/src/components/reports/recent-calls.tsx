@@ -1,9 +1,9 @@
 /** The newest forwarded and rejected calls of one object; each opens its details, and a link leads to all of them. */
 import { Anchor, Group, Stack, Title } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { api } from '../../api/api-client.js';
+import { useQuery } from '../../api/use-query.js';
 import { formatCents, formatMilliseconds } from '../../format/format.js';
 import { CallOutcomeBadge } from '../feedback/call-status-badge.js';
 import { EmptyState } from '../feedback/empty-state.js';

@@ -1,8 +1,9 @@
 /** Charts of the spend and the calls of one object in a period. */
 import { SimpleGrid } from '@mantine/core';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { api } from '../../api/api-client.js';
+import { useQuery } from '../../api/use-query.js';
 import { formatCount, formatUsd, formatUsdTick } from '../../format/format.js';
 import { FAILED_COLOR } from '../charts/chart-props-and-colors.js';
 import { TimeSeriesChart } from '../charts/time-series-chart.js';

@@ -1,7 +1,8 @@
 /** Spend and calls of one object in a period: tiles with their trend, charts, and a table by a dimension. */
 import { Group, SimpleGrid, Stack, Title } from '@mantine/core';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData } from '@tanstack/react-query';
 import { api } from '../../api/api-client.js';
+import { useQuery } from '../../api/use-query.js';
 import { formatCount, formatPercent, formatUsd, NO_VALUE } from '../../format/format.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
 import { groupLabel, isValueMissing } from '../../messages/group-label.js';

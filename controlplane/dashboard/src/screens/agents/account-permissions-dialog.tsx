@@ -1,8 +1,8 @@
 /** Whether an agent may make the sensitive and the opaque calls of a provider. The policy applies in both cases. */
 import { Switch, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/api-client.js';
+import { useQuery } from '../../api/use-query.js';
 import { showToast } from '../../components/feedback/toast.js';
 import { FormDialog } from '../../components/forms/form-dialog.js';
 import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';

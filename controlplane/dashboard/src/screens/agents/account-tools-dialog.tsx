@@ -1,10 +1,11 @@
 /** The tools of an agent's MCP server, with a switch for each that changes the agent's policy. */
 import { Alert, Badge, Button, Group, Modal, Stack, Switch, Text } from '@mantine/core';
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/api-client.js';
 import { queryClient } from '../../api/query-client.js';
 import { useMissingRoleReason } from '../../api/session.js';
+import { useQuery } from '../../api/use-query.js';
 import { EmptyState } from '../../components/feedback/empty-state.js';
 import { RelativeTime } from '../../components/feedback/relative-time.js';
 import { showErrorToast } from '../../components/feedback/toast.js';

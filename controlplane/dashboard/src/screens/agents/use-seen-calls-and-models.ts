@@ -1,6 +1,7 @@
 /** The calls and models of an agent's last 100 calls at a provider: suggestions for its policy. */
-import { useQuery } from '@tanstack/react-query';
+
 import { api } from '../../api/api-client.js';
+import { useQuery } from '../../api/use-query.js';
 
 const SEEN_CALLS = 100;
 const SUGGESTIONS_MAX = 30;

@@ -1,12 +1,12 @@
 /** The Alerts page: recent events, and which of them are sent by e-mail. */
 import { Button, Code, NativeSelect, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useQuery } from '@tanstack/react-query';
 import { ChartNoAxesColumnIncreasing, Gauge, Mail } from 'lucide-react';
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import { api } from '../../api/api-client.js';
 import { useMe } from '../../api/session.js';
+import { useQuery } from '../../api/use-query.js';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
 import { EmptyState } from '../../components/feedback/empty-state.js';
 import { RelativeTime } from '../../components/feedback/relative-time.js';

@@ -1,11 +1,12 @@
 /** Selects the events that the signed-in member receives by e-mail. */
 import { Alert, Anchor, Button, Checkbox, Group, Modal, Skeleton, Stack, Text } from '@mantine/core';
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { api } from '../../api/api-client.js';
 import { queryClient } from '../../api/query-client.js';
 import { useMe } from '../../api/session.js';
+import { useQuery } from '../../api/use-query.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { showToast } from '../../components/feedback/toast.js';
 import { RestoreFocusOnClose } from '../../components/focus/restore-focus-on-close.js';

@@ -1,6 +1,7 @@
 /** The open alerts of alert rules, above the events. Nothing without one. */
 import { Box, Title } from '@mantine/core';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData } from '@tanstack/react-query';
+import { useQuery } from '../../api/use-query.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { useUrlSorting } from '../../hooks/use-url-sorting.js';
 import { useUrlState } from '../../hooks/use-url-state.js';

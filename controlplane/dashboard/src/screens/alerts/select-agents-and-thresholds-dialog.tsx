@@ -1,8 +1,9 @@
 /** Selects agents, then sets their budget thresholds. */
 import { Button, Group, Modal, Skeleton, Stack, Text } from '@mantine/core';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/api-client.js';
+import { useQuery } from '../../api/use-query.js';
 import { BulkBudgetThresholdsDialog } from '../../components/agents/bulk-budget-thresholds-dialog.js';
 import { EmptyState } from '../../components/feedback/empty-state.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';

@@ -1,9 +1,10 @@
 /** The Audit page: who changed what, and from which address. */
 import { AUDIT_ACTIONS } from '@acg/base/audit-actions';
 import { Anchor, Button, NativeSelect, Text, TextInput } from '@mantine/core';
-import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useMutation } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
 import { useMissingRoleReason } from '../../api/session.js';
+import { useQuery } from '../../api/use-query.js';
 import { EmptyState } from '../../components/feedback/empty-state.js';
 import { RelativeTime } from '../../components/feedback/relative-time.js';
 import { showErrorToast, showToast } from '../../components/feedback/toast.js';

@@ -1,7 +1,7 @@
 /** Differences of one billing account by day, hour, key or model. */
 import { Group, NativeSelect, Stack, Title } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { api } from '../../api/api-client.js';
+import { useQuery } from '../../api/use-query.js';
 import { EmptyState } from '../../components/feedback/empty-state.js';
 import { StatusBadge } from '../../components/feedback/status-badge.js';
 import { DataTable } from '../../components/tables/data-table.js';

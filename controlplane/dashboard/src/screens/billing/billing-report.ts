@@ -1,7 +1,8 @@
 /** The comparison of a month with the providers' reports: its data and the texts of its states. */
-import { useQuery } from '@tanstack/react-query';
+
 import { api } from '../../api/api-client.js';
 import { queryClient } from '../../api/query-client.js';
+import { useQuery } from '../../api/use-query.js';
 
 const fetchReport = (month: string) => api.get('/v1/billing', { params: { query: { month } } });
 

@@ -1,6 +1,7 @@
 /** The filters of the calls in words, for the chips above the list. */
-import { useQuery } from '@tanstack/react-query';
+
 import { api } from '../../api/api-client.js';
+import { useQuery } from '../../api/use-query.js';
 import { sharedFieldsOf } from '../../components/reports/merged-call.js';
 import type { FilterChip } from '../../components/tables/filter-chips.js';
 import { formatExactTime, formatUsd } from '../../format/format.js';

@@ -1,9 +1,9 @@
 /** A drawer with all details of a call. */
 import { LOG_FIELD_ROWS } from '@acg/base/call-log-fields';
 import { Anchor, Code, Drawer, Group, Skeleton, Stack, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { useConfig } from '../../api/session.js';
+import { useQuery } from '../../api/use-query.js';
 import { CopyButton } from '../../components/buttons/copy-button.js';
 import { InlineCopy } from '../../components/buttons/inline-copy.js';
 import { CallStatusBadge } from '../../components/feedback/call-status-badge.js';

@@ -1,9 +1,9 @@
 /** Filters of the calls; their state is in the URL. */
 import { NativeSelect, TextInput } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { Search } from 'lucide-react';
 import { api } from '../../api/api-client.js';
 import { useMissingRoleReason } from '../../api/session.js';
+import { useQuery } from '../../api/use-query.js';
 import { AgentSelect } from '../../components/forms/agent-select.js';
 import { FilterBar } from '../../components/forms/filter-bar.js';
 import { redactTokensInText } from '../../components/forms/redact-tokens-in-text.js';

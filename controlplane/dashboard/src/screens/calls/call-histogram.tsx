@@ -4,9 +4,10 @@
  */
 import { DAY_MS, HOUR_MS } from '@acg/base/time-and-money-units';
 import { Skeleton } from '@mantine/core';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { api } from '../../api/api-client.js';
+import { useQuery } from '../../api/use-query.js';
 import { FAILED_COLOR } from '../../components/charts/chart-props-and-colors.js';
 import { TimeSeriesChart } from '../../components/charts/time-series-chart.js';
 import { bucketStartMs, formatCount } from '../../format/format.js';

@@ -4,8 +4,9 @@
  * waits as long as Retry-After says.
  */
 import { ApiError } from '@acg/client/api-errors';
-import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, type UseQueryResult } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState } from 'react';
+import { useQuery } from '../../api/use-query.js';
 import {
   type CallFilters,
   type CallPage,

@@ -1,9 +1,9 @@
 /** The page of a gateway token: whose it is, who created it, which providers it reaches, what it did. */
 import { ApiError } from '@acg/client/api-errors';
 import { Anchor, Skeleton, Stack, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from 'wouter';
 import { useMissingRoleReason } from '../../api/session.js';
+import { useQuery } from '../../api/use-query.js';
 import { InlineCopy } from '../../components/buttons/inline-copy.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { LoadedValue } from '../../components/feedback/loaded-value.js';

@@ -1,6 +1,7 @@
 /** The Gateway tokens page: all tokens with their scope, use and expiry. */
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
+import { useQuery } from '../../api/use-query.js';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
 import { EmptyState } from '../../components/feedback/empty-state.js';
 import { PageHeader } from '../../components/layout/page-header.js';

@@ -1,8 +1,9 @@
 /** The sessions of a member in this organization, which an owner ends. */
 import { Button, Group, Modal, Stack, Text } from '@mantine/core';
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { api } from '../../api/api-client.js';
 import { queryClient } from '../../api/query-client.js';
+import { useQuery } from '../../api/use-query.js';
 import { EmptyState } from '../../components/feedback/empty-state.js';
 import { RelativeTime } from '../../components/feedback/relative-time.js';
 import { showErrorToast, showToast } from '../../components/feedback/toast.js';

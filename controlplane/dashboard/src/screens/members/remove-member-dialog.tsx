@@ -1,8 +1,9 @@
 /** Removes a member or revokes an invitation. Of a member it lists what the member created, to keep or to revoke. */
 import { Checkbox, Stack, Text } from '@mantine/core';
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/api-client.js';
+import { useQuery } from '../../api/use-query.js';
 import { ConfirmDialog } from '../../components/forms/confirm-dialog.js';
 
 const KIND_LABELS = {

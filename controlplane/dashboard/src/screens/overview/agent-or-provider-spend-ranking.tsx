@@ -1,8 +1,8 @@
 /** Agents or providers with the highest spend in a period; bars are relative to the highest. */
 import { Anchor, Card, Group, Progress, Skeleton, Stack, Text, Title } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { api } from '../../api/api-client.js';
+import { useQuery } from '../../api/use-query.js';
 import { EmptyState } from '../../components/feedback/empty-state.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import type { Period } from '../../components/forms/period-control.js';

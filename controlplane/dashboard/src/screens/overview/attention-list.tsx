@@ -1,10 +1,10 @@
 /** The "Needs attention" list of the overview; each item links to the page that resolves it. */
 import { Anchor, Button, Card, Group, Stack, Text, Title } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { api } from '../../api/api-client.js';
 import { useMissingRoleReason } from '../../api/session.js';
+import { useQuery } from '../../api/use-query.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { StatusBadge } from '../../components/feedback/status-badge.js';
 import { formatCount } from '../../format/format.js';

@@ -1,9 +1,9 @@
 /** The Overview page: spend, traffic, errors and rejections of a period, with rankings and events. */
 import { Button, Card, SimpleGrid, Skeleton, Stack } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { Link } from 'wouter';
 import { api } from '../../api/api-client.js';
+import { useQuery } from '../../api/use-query.js';
 import { groupsToSeries } from '../../components/charts/groups-to-series.js';
 import { TimeSeriesChart } from '../../components/charts/time-series-chart.js';
 import { BudgetBar } from '../../components/feedback/budget-bar.js';

@@ -1,8 +1,8 @@
 /** Status of the providers that had calls in the period, and of failing ones, which come first. */
 import { Anchor, Card, Group, SimpleGrid, Skeleton, Text, Title } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { api } from '../../api/api-client.js';
 import { BASE_PATH } from '../../api/page-meta-tags.js';
+import { useQuery } from '../../api/use-query.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { StatusBadge } from '../../components/feedback/status-badge.js';
 import type { Period } from '../../components/forms/period-control.js';

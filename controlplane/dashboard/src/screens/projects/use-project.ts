@@ -1,7 +1,8 @@
 /** One project, under one key for its page and its dialog of budgets. */
-import { useQuery } from '@tanstack/react-query';
+
 import { api } from '../../api/api-client.js';
 import { queryClient } from '../../api/query-client.js';
+import { useQuery } from '../../api/use-query.js';
 
 const keyOf = (id: string) => ['projects', 'one', id];
 

@@ -1,10 +1,11 @@
 /** The page of a provider account: its credential, its agent with the tokens that reach it, its usage and calls. */
 import { Alert, Anchor, Card, Group, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { Link, useLocation, useParams } from 'wouter';
 import { api } from '../../api/api-client.js';
 import { useMissingRoleReason, useOrganizationName } from '../../api/session.js';
+import { useQuery } from '../../api/use-query.js';
 import { InlineCopy } from '../../components/buttons/inline-copy.js';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
 import { TimeSeriesChart } from '../../components/charts/time-series-chart.js';

@@ -1,7 +1,7 @@
 /** The Prices tab: prices of calls and their sources. */
 import { Code, Group, NativeSelect, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { api } from '../../api/api-client.js';
+import { useQuery } from '../../api/use-query.js';
 import { EmptyState } from '../../components/feedback/empty-state.js';
 import { SearchInput } from '../../components/forms/search-input.js';
 import { DataTable } from '../../components/tables/data-table.js';

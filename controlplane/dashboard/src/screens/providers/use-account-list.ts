@@ -1,6 +1,7 @@
 /** Queries of the organization's provider accounts. */
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData } from '@tanstack/react-query';
 import { api } from '../../api/api-client.js';
+import { useQuery } from '../../api/use-query.js';
 import { providerLabel } from '../../messages/provider-labels.js';
 import { useProviders } from '../../resources/agent-account-and-key-hooks.js';
 

@@ -1,9 +1,10 @@
 /** Agents with the most rejections, with their limits. */
 import { RATE_LIMITS, type RateLimit } from '@acg/base/limit-definitions';
 import { Anchor, Group } from '@mantine/core';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { api } from '../../api/api-client.js';
+import { useQuery } from '../../api/use-query.js';
 import { BudgetBar } from '../../components/feedback/budget-bar.js';
 import { EmptyState } from '../../components/feedback/empty-state.js';
 import type { parseTimeRange } from '../../components/forms/time-range-control.js';

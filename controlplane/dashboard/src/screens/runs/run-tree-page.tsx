@@ -1,8 +1,9 @@
 /** The page of a run: its whole tree with spend and state, or its own sub-runs where the tree is large. */
 import { Anchor, Button } from '@mantine/core';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useParams } from 'wouter';
+import { useQuery } from '../../api/use-query.js';
 import { CopyButton } from '../../components/buttons/copy-button.js';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
 import { EmptyState } from '../../components/feedback/empty-state.js';

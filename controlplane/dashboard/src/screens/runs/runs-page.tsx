@@ -1,9 +1,10 @@
 /** The Runs page: top runs with their spend against the budget. */
 import { Code, NativeSelect, Stack, Text } from '@mantine/core';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import { useFormDraft } from '../../api/form-drafts-across-sign-in.js';
+import { useQuery } from '../../api/use-query.js';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
 import { EmptyState } from '../../components/feedback/empty-state.js';
 import { AgentSelect } from '../../components/forms/agent-select.js';

@@ -1,9 +1,10 @@
 /** SCIM: the address for the organization's directory, and the tokens with which it admits and removes members. */
 import { Card, Code, Group, Stack, Text, TextInput, Title } from '@mantine/core';
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/api-client.js';
 import { queryClient } from '../../api/query-client.js';
+import { useQuery } from '../../api/use-query.js';
 import { CopyButton } from '../../components/buttons/copy-button.js';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';

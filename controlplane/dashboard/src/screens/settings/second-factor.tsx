@@ -1,10 +1,11 @@
 /** The second factor of the user: set up, replace recovery codes, remove. Secrets are in the component's state only. */
 import { ApiError } from '@acg/client/api-errors';
 import { Button, Card, Group, PasswordInput, Skeleton, Stack, Text, TextInput, Title } from '@mantine/core';
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/api-client.js';
 import { ME_QUERY_KEY, queryClient } from '../../api/query-client.js';
+import { useQuery } from '../../api/use-query.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { RelativeTime } from '../../components/feedback/relative-time.js';
 import { showToast } from '../../components/feedback/toast.js';

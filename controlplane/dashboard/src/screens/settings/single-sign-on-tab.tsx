@@ -12,11 +12,12 @@ import {
   TextInput,
   Title,
 } from '@mantine/core';
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/api-client.js';
 import { queryClient } from '../../api/query-client.js';
 import { useMissingRoleReason } from '../../api/session.js';
+import { useQuery } from '../../api/use-query.js';
 import { CopyButton } from '../../components/buttons/copy-button.js';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';

@@ -1,8 +1,8 @@
 /** The first call of an agent: the query that waits for it, and what it did. */
 import { Card, Group, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { CircleCheck } from 'lucide-react';
 import { api } from '../../api/api-client.js';
+import { useQuery } from '../../api/use-query.js';
 import { formatCents, formatCount, formatMilliseconds } from '../../format/format.js';
 
 const REFETCH_MS = 1_000;

@@ -2,10 +2,10 @@
 import { AGENT_LIMITS, rejectionReason } from '@acg/base/limit-definitions';
 import { type RejectionReason, rejectionAdvice } from '@acg/base/rejection-reasons';
 import { Alert, Button, Group, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { useRef } from 'react';
 import { Link } from 'wouter';
 import { api } from '../../api/api-client.js';
+import { useQuery } from '../../api/use-query.js';
 
 const REFETCH_MS = 2_000;
 

@@ -3,10 +3,10 @@
  * continue later. Steps can be skipped. `agent` in the URL names the agent.
  */
 import { Button, Card, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { Check } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { api } from '../../api/api-client.js';
+import { useQuery } from '../../api/use-query.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { useFocusOnAppear } from '../../components/focus/use-focus-on-appear.js';
 import { lazyComponent } from '../../components/layout/lazy-component-no-suspense-delay.js';

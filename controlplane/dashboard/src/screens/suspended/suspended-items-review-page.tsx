@@ -1,9 +1,10 @@
 /** Items created before the founder's e-mail address was confirmed; an owner keeps or revokes each. */
 import { Group, Text } from '@mantine/core';
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/api-client.js';
 import { ME_QUERY_KEY, queryClient } from '../../api/query-client.js';
+import { useQuery } from '../../api/use-query.js';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
 import { EmptyState } from '../../components/feedback/empty-state.js';
 import { RelativeTime } from '../../components/feedback/relative-time.js';

@@ -1,7 +1,8 @@
 /** Usage by group, highest spend first; each group links to its calls. */
 import { Anchor } from '@mantine/core';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData } from '@tanstack/react-query';
 import { Link } from 'wouter';
+import { useQuery } from '../../api/use-query.js';
 import { EmptyState } from '../../components/feedback/empty-state.js';
 import { type Column, DataTable } from '../../components/tables/data-table.js';
 import { formatCount, formatMilliseconds, formatPercent, formatUsd, NO_VALUE } from '../../format/format.js';

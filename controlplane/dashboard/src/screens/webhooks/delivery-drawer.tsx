@@ -1,7 +1,7 @@
 /** A drawer with the payload and result of a delivery. */
 import { Code, Drawer, Group, Skeleton, Stack, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { api } from '../../api/api-client.js';
+import { useQuery } from '../../api/use-query.js';
 import { CopyButton } from '../../components/buttons/copy-button.js';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
 import { DetailRow } from '../../components/feedback/detail-row.js';

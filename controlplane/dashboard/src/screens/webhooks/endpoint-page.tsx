@@ -1,10 +1,11 @@
 /** The page of a webhook endpoint: status, actions and deliveries. */
 import { ApiError } from '@acg/client/api-errors';
 import { Anchor, Card, Skeleton, Stack, Text } from '@mantine/core';
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { Link, useLocation, useParams } from 'wouter';
 import { api } from '../../api/api-client.js';
 import { queryClient } from '../../api/query-client.js';
+import { useQuery } from '../../api/use-query.js';
 import { EmptyState } from '../../components/feedback/empty-state.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { showToast } from '../../components/feedback/toast.js';
