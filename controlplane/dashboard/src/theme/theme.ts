@@ -22,6 +22,8 @@ export const theme = createTheme({
   },
   components: {
     Card: { defaultProps: { withBorder: true, padding: 'lg' } },
+    // The options of closed selects would be mounted and positioned, too, which lays out the page at each view.
+    Combobox: { defaultProps: { keepMounted: false } },
     // Optional fields are marked in their label; all others are required.
     InputWrapper: { defaultProps: { withAsterisk: false } },
     Drawer: { defaultProps: closeButton },
