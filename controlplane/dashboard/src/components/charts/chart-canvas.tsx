@@ -62,85 +62,91 @@ export function ChartCanvas({
     const halfBucketSeconds = BUCKET_SECONDS[interval] / 2;
     const plottedValues =
       kind === 'bars' ? stackSeries(series.map(({ values }) => values)) : series.map(({ values }) => values);
-    const plot = new uPlot(
-      {
-        width: element.clientWidth,
-        height,
-        padding: [8, interval === 'hour' ? LABEL_ROOM : null, null, null],
-        legend: { show: false },
-        cursor: {
-          y: false,
-          // The library would swallow a click whose pointer moved by one pixel.
-          drag: { x: true, y: false, setScale: false, dist: DRAG_PIXELS_MIN, click: () => {} },
-        },
-        // Ticks lie at full hours and midnights of the zone of the labels.
-        ...(interval === 'hour' && chosenTimeZone() === undefined
-          ? {}
-          : { tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'UTC') }),
-        // Half a bucket of space at each end, so that the outer bars are complete and lines keep clear of the axis.
-        scales: {
-          x: { range: (_plot, min, max) => [min - halfBucketSeconds, max + halfBucketSeconds] },
-          y: { range: (_plot, _min, max) => [0, max === 0 ? 1 : max * 1.08] },
-        },
-        axes: [
-          {
-            ...axis,
-            size: AXIS_HEIGHT,
-            gap: AXIS_GAP,
-            grid: { show: false },
-            values: (_plot, ticks) => ticks.map((tick) => formatBucket(tick * 1_000, interval)),
-            space: interval === 'day' ? 60 : 100,
-            ...(interval === 'day' ? { incrs: DAY_STEPS } : {}),
+    let plot: uPlot | null = null;
+    const draw = (): uPlot =>
+      new uPlot(
+        {
+          width: element.clientWidth,
+          height,
+          padding: [8, interval === 'hour' ? LABEL_ROOM : null, null, null],
+          legend: { show: false },
+          cursor: {
+            y: false,
+            // The library would swallow a click whose pointer moved by one pixel.
+            drag: { x: true, y: false, setScale: false, dist: DRAG_PIXELS_MIN, click: () => {} },
           },
-          {
-            ...axis,
-            size: (_plot, labels) =>
-              Math.max(AXIS_WIDTH, ...(labels ?? []).map(({ length }) => length * CHARACTER_WIDTH)),
-            values: (_plot, ticks, _axis, _space, step) =>
-              blankRepeatedLabels(ticks.map((value) => formatTick(value, step))),
-            // Counts have no fractions: the axis uses whole steps.
-            ...(plottedValues.every((values) => values.every((value) => value === null || Number.isInteger(value)))
-              ? { incrs: INTEGER_STEPS }
-              : {}),
+          // Ticks lie at full hours and midnights of the zone of the labels.
+          ...(interval === 'hour' && chosenTimeZone() === undefined
+            ? {}
+            : { tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'UTC') }),
+          // Half a bucket of space at each end, so that the outer bars are complete and lines keep clear of the axis.
+          scales: {
+            x: { range: (_plot, min, max) => [min - halfBucketSeconds, max + halfBucketSeconds] },
+            y: { range: (_plot, _min, max) => [0, max === 0 ? 1 : max * 1.08] },
           },
-        ],
-        // The tallest sums are drawn first, so that the lower ones are painted over them.
-        series: [
-          {},
-          ...plottedValues.map((_, i) => seriesStyle(colorOf(series, series.length - 1 - i), kind, buckets.length)),
-          ...lines.map(({ color }) => ({ stroke: color, width: 2, dash: [6, 4], points: { show: false } })),
-        ],
-        hooks: {
-          setSelect: [
-            ({ select: { left, width }, posToIdx, setSelect }) => {
-              if (width === 0) return;
-              isDragEnd.current = true;
-              const [first, last] = [buckets[posToIdx(left)], buckets[posToIdx(left + width)]];
-              setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-              if (first !== undefined && last !== undefined) handleRange.current(first, last, interval);
+          axes: [
+            {
+              ...axis,
+              size: AXIS_HEIGHT,
+              gap: AXIS_GAP,
+              grid: { show: false },
+              values: (_plot, ticks) => ticks.map((tick) => formatBucket(tick * 1_000, interval)),
+              space: interval === 'day' ? 60 : 100,
+              ...(interval === 'day' ? { incrs: DAY_STEPS } : {}),
+            },
+            {
+              ...axis,
+              size: (_plot, labels) =>
+                Math.max(AXIS_WIDTH, ...(labels ?? []).map(({ length }) => length * CHARACTER_WIDTH)),
+              values: (_plot, ticks, _axis, _space, step) =>
+                blankRepeatedLabels(ticks.map((value) => formatTick(value, step))),
+              // Counts have no fractions: the axis uses whole steps.
+              ...(plottedValues.every((values) => values.every((value) => value === null || Number.isInteger(value)))
+                ? { incrs: INTEGER_STEPS }
+                : {}),
             },
           ],
-          setCursor: [
-            ({ cursor, bbox }) => {
-              const index = cursor.idx ?? null;
-              const left = (cursor.left ?? 0) + bbox.left / devicePixelRatio;
-              setHovered(index === null || (cursor.left ?? -1) < 0 ? null : { index, left });
-            },
+          // The tallest sums are drawn first, so that the lower ones are painted over them.
+          series: [
+            {},
+            ...plottedValues.map((_, i) => seriesStyle(colorOf(series, series.length - 1 - i), kind, buckets.length)),
+            ...lines.map(({ color }) => ({ stroke: color, width: 2, dash: [6, 4], points: { show: false } })),
           ],
+          hooks: {
+            setSelect: [
+              ({ select: { left, width }, posToIdx, setSelect }) => {
+                if (width === 0) return;
+                isDragEnd.current = true;
+                const [first, last] = [buckets[posToIdx(left)], buckets[posToIdx(left + width)]];
+                setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+                if (first !== undefined && last !== undefined) handleRange.current(first, last, interval);
+              },
+            ],
+            setCursor: [
+              ({ cursor, bbox }) => {
+                const index = cursor.idx ?? null;
+                const left = (cursor.left ?? 0) + bbox.left / devicePixelRatio;
+                setHovered(index === null || (cursor.left ?? -1) < 0 ? null : { index, left });
+              },
+            ],
+          },
         },
-      },
-      [
-        buckets.map((bucket) => bucketStartMs(bucket) / 1_000),
-        ...[...plottedValues].reverse().map((values) => [...values]),
-        ...lines.map(({ values }) => [...values]),
-      ],
-      element,
-    );
-    const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height }));
+        [
+          buckets.map((bucket) => bucketStartMs(bucket) / 1_000),
+          ...[...plottedValues].reverse().map((values) => [...values]),
+          ...lines.map(({ values }) => [...values]),
+        ],
+        element,
+      );
+    // Also called once at the start, when the width is known without a layout of the page in between.
+    const observer = new ResizeObserver(() => {
+      if (plot === null) plot = draw();
+      else plot.setSize({ width: element.clientWidth, height });
+    });
     observer.observe(element);
     return () => {
       observer.disconnect();
-      plot.destroy();
+      plot?.destroy();
     };
   }, [buckets, height, interval, kind, lines, scheme, series, formatTick]);
   const bucket = hovered === null ? undefined : buckets[hovered.index];
@@ -153,7 +159,7 @@ export function ChartCanvas({
         ref={container}
         role="img"
         aria-label={`${title}. The table shows the same figures.`}
-        style={onBucket === undefined ? {} : { cursor: 'pointer' }}
+        style={onBucket === undefined ? { height } : { height, cursor: 'pointer' }}
         onPointerDown={() => {
           isDragEnd.current = false;
         }}
