@@ -47,12 +47,20 @@ export const browserTimeZone = (): string => new Intl.DateTimeFormat().resolvedO
 
 /** Of the browser's zone; created on first use. */
 let offsetFormatter: Intl.DateTimeFormat | null = null;
+/** No zone changes its offset within this time, ms. */
+const OFFSET_MS = 15 * 60_000;
+/** Of the previous call: the times of a list are close to each other. */
+let latest = { quarter: Number.NaN, unit: '' };
 
 /** The unit beside times: `UTC`, or the offset of the browser's zone at that time, e.g. `GMT+1`. NaN: now. */
 export function timeZoneUnit(atMs: number): string {
   if (chosenTimeZone() !== undefined) return 'UTC';
-  offsetFormatter ??= new Intl.DateTimeFormat('en-GB', { timeZoneName: 'shortOffset' });
-  const parts = offsetFormatter.formatToParts(Number.isNaN(atMs) ? Date.now() : atMs);
-  const name = parts.find(({ type }) => type === 'timeZoneName')?.value ?? 'UTC';
-  return ZERO_OFFSET.test(name) ? 'UTC' : name;
+  const ms = Number.isNaN(atMs) ? Date.now() : atMs;
+  const quarter = Math.floor(ms / OFFSET_MS);
+  if (quarter !== latest.quarter) {
+    offsetFormatter ??= new Intl.DateTimeFormat('en-GB', { timeZoneName: 'shortOffset' });
+    const name = offsetFormatter.formatToParts(ms).find(({ type }) => type === 'timeZoneName')?.value ?? 'UTC';
+    latest = { quarter, unit: ZERO_OFFSET.test(name) ? 'UTC' : name };
+  }
+  return latest.unit;
 }
