@@ -1,5 +1,5 @@
 /** Spend against a monthly budget, as text and as a bar. */
-import { Progress, Text } from '@mantine/core';
+import { Progress } from '@mantine/core';
 import { formatCents, formatPercent as percentText } from '../../format/format.js';
 
 const WARN_PERCENT = 80;
@@ -15,11 +15,7 @@ interface BudgetBarProps {
 
 export function BudgetBar({ spentCents, budgetCents, isCompact = false }: BudgetBarProps) {
   if (budgetCents === null) {
-    return (
-      <Text size="sm" c="dimmed" span>
-        No budget
-      </Text>
-    );
+    return <span className="acg-budget acg-no-value">No budget</span>;
   }
   const percent = budgetCents === 0 ? FULL_PERCENT : roundBelowFull((spentCents / budgetCents) * 100);
   const color = percent >= FULL_PERCENT ? 'red' : percent >= WARN_PERCENT ? 'yellow' : 'indigo';
@@ -28,9 +24,7 @@ export function BudgetBar({ spentCents, budgetCents, isCompact = false }: Budget
     : `${formatCents(spentCents)} of ${formatCents(budgetCents)}, ${percentText(percent)}`;
   return (
     <div>
-      <Text size="sm" className="acg-tabular-numbers acg-budget">
-        {text}
-      </Text>
+      <div className="acg-tabular-numbers acg-budget">{text}</div>
       <Progress value={Math.min(percent, FULL_PERCENT)} color={color} size="xs" mt={4} miw={120} aria-label={text} />
     </div>
   );

@@ -1,10 +1,11 @@
 /** All agents with their spend, errors, rejections and budgets. */
-import { Group, Select, Text } from '@mantine/core';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { Select } from '@mantine/core';
+import { keepPreviousData } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import { api } from '../../api/api-client.js';
 import { useFormDraft } from '../../api/form-drafts-across-sign-in.js';
+import { useQuery } from '../../api/use-query.js';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
 import { Sparkline } from '../../components/charts/sparkline.js';
 import { BudgetBar } from '../../components/feedback/budget-bar.js';
@@ -185,9 +186,7 @@ const agentColumns = (period: string): readonly Column<AgentRow>[] => [
     cell: ({ name, projectName, ownerUserId }) => (
       <span className="acg-name">
         {name}
-        <Text size="xs" c="dimmed" span display="block">
-          {ownerUserId === null ? projectName : `${projectName} · personal`}
-        </Text>
+        <span className="acg-second-line">{ownerUserId === null ? projectName : `${projectName} · personal`}</span>
       </span>
     ),
   },
@@ -211,7 +210,7 @@ const agentColumns = (period: string): readonly Column<AgentRow>[] => [
     sortKey: 'requests',
     numeric: true,
     cell: ({ requests, series }) => (
-      <Group component="span" gap="xs" justify="flex-end" wrap="nowrap">
+      <span className="acg-sparkline-cell">
         {series !== undefined && (
           <Sparkline
             values={series.requests}
@@ -219,7 +218,7 @@ const agentColumns = (period: string): readonly Column<AgentRow>[] => [
           />
         )}
         {formatCount(requests)}
-      </Group>
+      </span>
     ),
   },
   {
@@ -233,9 +232,7 @@ const agentColumns = (period: string): readonly Column<AgentRow>[] => [
     sortKey: 'rejectedRequests',
     numeric: true,
     cell: ({ rejectedRequests }) => (
-      <Text span inherit {...(rejectedRequests > 0 ? { c: 'var(--acg-warning)', fw: 600 } : {})}>
-        {formatCount(rejectedRequests)}
-      </Text>
+      <span className={rejectedRequests > 0 ? 'acg-deviation' : undefined}>{formatCount(rejectedRequests)}</span>
     ),
   },
   {
