@@ -209,6 +209,9 @@ test.each([
   ['an unknown tool', responses('x', { tools: [{ type: 'new' }], max_tool_calls: 1 })],
   ['agents that create agents', responses('x', { multi_agent: { enabled: true } })],
   ['an answer later', responses('x', { background: true })],
+  ['an answer later, of xAI', chat('x', { deferred: true })],
+  ['stored settings, which can bring tools', chat('x', { preset: 'p' })],
+  ['stored settings, named by the model', chat('x', { model: 'openai/gpt-5@preset/p' })],
 ])('reservation: rejects an unbounded call: %s', (_what, call) => {
   expect(computeReservationFor(call)).toBe('unmetered');
 });
