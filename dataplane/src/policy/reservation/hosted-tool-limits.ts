@@ -28,6 +28,7 @@ export const TOOL_MEMBERS: readonly string[] = [
   'container',
   'web_search_options',
   'context_management',
+  'compaction',
 ];
 
 /** Tools that the agent runs itself. */
@@ -81,10 +82,11 @@ export function readHostedToolLimits(
   }
   if (isHosted && callsMax !== null) uses = callsMax;
   const searchesOnce = document.values.has('web_search_options');
-  const compacts = document.values.has('context_management') ? 1 : 0;
+  // Each turn may first read its input to compact it.
+  const readsPerTurn = document.values.has('context_management') || document.values.has('compaction') ? 2 : 1;
   return {
     usesMax: searchesOnce ? uses + 1 : uses,
-    turnsMax: 1 + uses + compacts,
+    turnsMax: (1 + uses) * readsPerTurn,
     containers,
     hasExternalContent: searchesOnce,
     addedTokens: ownTools * OWN_TOOL_TOKENS,

@@ -196,6 +196,10 @@ test('counts containers of code tools and uses of search tools', () => {
   });
   const searches = [5, 2].map((max_uses) => ({ type: 'web_search_20250305', max_uses }));
   expect(of({ tools: searches })).toMatchObject({ hostedTools: { turnsMax: 8, usesMax: 7 } });
+  // The context can be compacted before each turn.
+  for (const compacting of [{ context_management: { edits: [] } }, { compaction: {} }]) {
+    expect(of({ tools: searches, ...compacting })).toMatchObject({ hostedTools: { turnsMax: 16, usesMax: 7 } });
+  }
 });
 
 const TYPE = ['x-note', 'content-type', 'content-type', 'multipart/form-data; boundary=b'];
