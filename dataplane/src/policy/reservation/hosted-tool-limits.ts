@@ -57,7 +57,9 @@ export function readHostedToolLimits(
   tools: readonly JsonObjectNode[],
   format: UsageFormat,
 ): HostedToolLimits | null {
-  const callsMax = parseIntegerAt(body, document.values.get('max_tool_calls'));
+  // Each vendor ignores the other's maximum.
+  const isOpenAi = format === 'openai';
+  const callsMax = isOpenAi ? parseIntegerAt(body, document.values.get('max_tool_calls')) : null;
   let uses = 0;
   let ownTools = 0;
   let containers = 0;
@@ -75,7 +77,7 @@ export function readHostedToolLimits(
       continue;
     }
     isHosted = true;
-    const usesMax = parseIntegerAt(body, tool.values.get('max_uses'));
+    const usesMax = isOpenAi ? null : parseIntegerAt(body, tool.values.get('max_uses'));
     if (type === 'code_interpreter' && callsMax !== null) containers += parseGigabytes(body, tool);
     else if (!SEARCHES.test(type) || (callsMax === null && usesMax === null)) return null;
     uses += usesMax ?? 0;
