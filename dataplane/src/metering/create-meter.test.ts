@@ -100,6 +100,23 @@ describe('meter: usage figures', () => {
     expect(reading).toMatchObject({ tokensInUncached: 50, tokensCacheRead: 30, tokensCacheWrite: 20 });
   });
 
+  it('adds the steps that the totals of Anthropic leave out, in a stream once', () => {
+    const step = (type: string): string =>
+      `{"type":"${type}","input_tokens":180000,"output_tokens":3500,"cache_read_input_tokens":7,"cache_creation_input_tokens":0}`;
+    const iterations = `[${step('compaction')},{"type":"message","input_tokens":23,"output_tokens":10},${step('advisor_message')},null]`;
+    const added = { tokensInUncached: 360_023, tokensCacheRead: 14, tokensOut: 7_010, source: 'reported' };
+    expect(usage(`{"input_tokens":23,"output_tokens":10,"iterations":${iterations}}`, anthropic)).toMatchObject(added);
+    const invoke = { usageFormat: 'bedrock', path: '/model/m/invoke' } as const;
+    expect(usage(`{"input_tokens":23,"output_tokens":10,"iterations":${iterations}}`, invoke)).toMatchObject(added);
+    const delta = (out: number, more: string): string =>
+      `event: message_delta\ndata: {"type":"message_delta","delta":{},"usage":{"output_tokens":${out}${more}}}\n\n`;
+    const start =
+      'event: message_start\ndata: {"type":"message_start","message":{"usage":{"input_tokens":23,"output_tokens":1}}}\n\n';
+    const stream =
+      start + delta(5, `,"iterations":${iterations}`) + delta(9, `,"iterations":${iterations}`) + delta(10, '');
+    expect(read({ ...anthropic, contentType: SSE_TYPE }, Buffer.from(stream))).toMatchObject(added);
+  });
+
   it('limits parts to their whole', () => {
     const details = '{"cached_tokens":70,"cache_write_tokens":70}';
     const reading = usage(`{"prompt_tokens":100,"completion_tokens":1,"prompt_tokens_details":${details}}`);

@@ -15,14 +15,14 @@ import {
 import { createBodyModelReader } from '../policy/body/body-model-reader.js';
 import { generatesNoText } from '../policy/reservation/body-dialect.js';
 import { readFormReservationFacts } from '../policy/reservation/form-reservation-facts.js';
-import { readReservationFacts } from '../policy/reservation/reservation-facts.js';
+import { pickSpeedWithHeaders, readReservationFacts } from '../policy/reservation/reservation-facts.js';
 import { CALL_WITHOUT_MODEL, type MaxCostInput, METERED_FORMATS, UNMETERED_CALL } from '../pricing/max-cost.js';
 import { maxOutputImageTokens } from '../pricing/max-image-tokens.js';
 import { createBodyProblemRejection } from '../rejection/body-model-rejections.js';
 import { REJECTIONS, type Rejection } from '../rejection/rejections.js';
 
-/** Models that search on their own, without a maximum: Groq's compound systems, OpenRouter's variants. */
-const SEARCHING_MODELS = /(?:^|\/)compound(?:-[a-z-]+)?$|:online$/;
+/** Models that search on their own, without a maximum: Groq's compound systems, OpenRouter's variants and presets. */
+const SEARCHING_MODELS = /(?:^|\/)compound(?:-[a-z-]+)?$|:online$|@preset\//;
 /**
  * A spoken character takes up to a second or more (a digit at a quarter of the speed), and a second is 21 tokens
  * (metering/reading/token-estimates.ts).
@@ -121,7 +121,7 @@ export function computeReservation(
     : readReservationFacts(body, { format: upstream.usageFormat, path, model: models[0] ?? '' });
   if (facts === 'invalid') return REJECTIONS.invalidOutputMaximum;
   if (facts === 'unbounded') return REJECTIONS.costUnbounded;
-  const { outputTokensMax, answerCount: answers, predictedTokens, speed, hostedTools: hosted } = facts;
+  const { outputTokensMax, answerCount: answers, predictedTokens, hostedTools: hosted } = facts;
   const { turnsMax: turns } = hosted;
   const perAnswer =
     outputTokensMax ?? defaultOutputTokensMax(path, models[0] ?? '', body.length, limits.defaultMaxOutputTokens);
@@ -137,7 +137,7 @@ export function computeReservation(
     inputCount: facts.inputCount,
     turns,
     hasExternalContent: facts.hasExternalContent,
-    speed,
+    speed: pickSpeedWithHeaders(facts.speed, exchange.request.headers),
     cacheTtl: facts.cacheTtl,
     videoSeconds: isVideoPath(path) ? VIDEO_SECONDS_MAX : 0,
     images,

@@ -207,8 +207,13 @@ test.each([
   ['images that a tool draws', responses('x', { tools: [{ type: 'image_generation' }], max_tool_calls: 1 })],
   ['tools of other servers', messages('x', { mcp_servers: [{ type: 'url', url: 'https://a', name: 'a' }] })],
   ['an unknown tool', responses('x', { tools: [{ type: 'new' }], max_tool_calls: 1 })],
+  ['a maximum that only Anthropic knows', responses('x', { tools: [{ type: 'web_search', max_uses: 1 }] })],
+  ['a maximum that only OpenAI knows', messages('x', { tools: [{ type: 'web_search_20250305' }], max_tool_calls: 1 })],
   ['agents that create agents', responses('x', { multi_agent: { enabled: true } })],
   ['an answer later', responses('x', { background: true })],
+  ['an answer later, of xAI', chat('x', { deferred: true })],
+  ['stored settings, which can bring tools', chat('x', { preset: 'p' })],
+  ['stored settings, named by the model', chat('x', { model: 'openai/gpt-5@preset/p' })],
 ])('reservation: rejects an unbounded call: %s', (_what, call) => {
   expect(computeReservationFor(call)).toBe('unmetered');
 });

@@ -35,6 +35,18 @@ const CACHED = { type: 'text', text: 'x', cache_control: { type: 'ephemeral', tt
 const cohere = (body: object, path = '/v2/chat'): ReservationRequest => ({ provider: 'cohere', path, body });
 const chat = (provider: string, body: object): ReservationRequest => ({ provider, path: '/v1/chat/completions', body });
 
+test.each([
+  ['Bedrock', aws(CONVERSE, 'invoke'), 'x-amzn-bedrock-service-tier', 'priority', 'flex'],
+  ['Bedrock, latency', aws(CONVERSE, 'invoke'), 'x-amzn-bedrock-performanceconfig-latency', 'optimized', 'standard'],
+  ['Vertex AI', google(ask()), 'x-vertex-ai-llm-shared-request-type', 'Priority', 'flex'],
+])('reservation: %s, a fast tier that a header asks for', (_what, call, name, fast, slow) => {
+  const held = (...headers: string[]): number => Number(computeReservationFor({ ...call, headers }));
+  expect(held(name, fast)).toBeGreaterThan(1.2 * held());
+  expect(held(name, slow, name, fast)).toBe(held(name, fast));
+  expect(held(name, slow)).toBe(held());
+  expect(held(name, 'unknown')).toBeGreaterThanOrEqual(held(name, fast));
+});
+
 /** Price of input, number of output tokens, price of output. */
 test.each<[string, ReservationRequest, number, number, number]>([
   // gemini-2.5-flash: $1 for audio is the highest input price, $2.50 out

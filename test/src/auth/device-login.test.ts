@@ -22,6 +22,13 @@ async function pollDeviceLogin(deviceCode: string) {
   return post('/token', { deviceCode });
 }
 
+function expectWaitOfTenMinutes({ status, headers }: { status: number; headers: Headers }): void {
+  expect(status).toBe(429);
+  const retryAfterS = Number(headers.get('retry-after'));
+  expect(retryAfterS).toBeGreaterThan(300);
+  expect(retryAfterS).toBeLessThanOrEqual(600);
+}
+
 const approveDeviceLogin = (by: Member, userCode: string, role = 'member', orgId = by.orgId) =>
   by.call('POST', '/v1/auth/device/approve', { userCode, orgId, role });
 
@@ -193,9 +200,19 @@ test('poll: faster than every two seconds is slow_down', async () => {
 
 test('codes: a user tries at most 20 in ten minutes', async () => {
   const owner = await plane().createMember('owner');
-  const look = async () => (await owner.call('POST', '/v1/auth/device/lookup', { userCode: 'BBBB-BBBB' })).status;
-  for (let n = 0; n < 20; n++) expect(await look()).toBe(404);
-  expect(await look()).toBe(429);
+  const look = (by = owner) => by.call('POST', '/v1/auth/device/lookup', { userCode: 'BBBB-BBBB' });
+  for (let n = 0; n < 20; n++) expect((await look()).status).toBe(404);
+  expectWaitOfTenMinutes(await look());
+  expect((await look(await plane().createMember('owner'))).status).toBe(404);
+});
+
+test('start: at most 60 from one address in ten minutes', async () => {
+  const key = 'device:127.0.0.1';
+  await sql()`delete from throttle_windows where key = ${key}`;
+  for (let n = 0; n < 60; n++) await startDeviceLogin();
+  expectWaitOfTenMinutes(await post('', { client: 'acg 0.1.0', hostname: 'laptop' }));
+  await sql()`delete from throttle_windows where key = ${key}`;
+  await startDeviceLogin();
 });
 
 test('twice at once: one session', async () => {

@@ -4,7 +4,7 @@ import type { ControlPlane } from '@acg/controlplane/control-plane';
 import { tryLockIdempotencyKey } from '@acg/controlplane/idempotency/stored-responses';
 import { expect, test } from 'vitest';
 import { type Member, startControlPlane, useControlPlane } from '../fixtures/control-plane.js';
-import { holdPostgresLock } from '../fixtures/hold-postgres-lock.js';
+import { cutLockWaiters, holdPostgresLock } from '../fixtures/hold-postgres-lock.js';
 import { TcpProxy } from '../fixtures/tcp-proxy.js';
 
 /** Calls that wait here before their response is sent, until they are released. */
@@ -269,10 +269,7 @@ test('a connection that is lost in the middle of a call is 503 in the words of t
   const owner = await plane().createMember('owner');
   const release = await holdPostgresLock(sql(), (tx) => tx`lock table projects in share mode`);
   const lost = post(owner, randomUUID(), '/v1/projects', { name: 'Lost' });
-  const cut = () => sql()`
-    select pg_terminate_backend(pid) from pg_stat_activity
-     where datname = current_database() and application_name = 'acg-api' and wait_event_type = 'Lock'`;
-  await expect.poll(async () => (await cut()).count).toBe(1);
+  await expect.poll(() => cutLockWaiters(sql())).toBe(1);
   const { status, headers, body } = await lost;
   await release();
   expect({ status, body }).toEqual({

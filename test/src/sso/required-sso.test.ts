@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { useControlPlane } from '../fixtures/control-plane.js';
+import { cutLockWaiters, holdPostgresLock } from '../fixtures/hold-postgres-lock.js';
 import { waitUntil } from '../fixtures/wait-until.js';
 import {
   callLink,
@@ -121,6 +122,33 @@ test('groups that make a member a viewer end the personal agent, which is locked
   expect(keys).toEqual([{ revoked: true }]);
   expect((await owner.call('GET', `/v1/agents/${agentId}`)).body.agent.status).toBe('revoked');
 });
+
+const NO_CONNECTION_TABLES = ['memberships', 'invitations', 'audit_entries'] as const;
+
+test.each([
+  ...NO_CONNECTION_TABLES.map((table) => ['a new person', table, undefined] as const),
+  ...NO_CONNECTION_TABLES.map((table) => ['a member who gets a lower role', table, 'admin'] as const),
+  ...NO_CONNECTION_TABLES.map((table) => ['a former member with an invitation', table, undefined] as const),
+])(
+  'a login of %s that loses its database connection before it writes %s is 503 and changes nothing',
+  async (who, table, role) => {
+    const org = await createOrganization({ groupRoles: GROUP_ROLES });
+    if (who !== 'a new person') expect((await logIn(org, 'ada', { groups: ['g-admins'] })).status).toBe(200);
+    if (who === 'a former member with an invitation') {
+      const [row] = await sql()<{ id: string }[]>`select id from users where email = ${org.email}`;
+      expect((await org.owner.call('DELETE', `/v1/members/${row!.id}`)).status).toBe(200);
+      expect((await org.owner.call('POST', '/v1/members', { email: org.email, role: 'member' })).status).toBe(201);
+    }
+    const release = await holdPostgresLock(sql(), (tx) => tx`lock table ${tx(table)} in share mode`);
+    const login = logIn(org, 'ada', { groups: ['g-staff'] });
+    await expect.poll(() => cutLockWaiters(sql())).toBe(1);
+    expect((await login).status).toBe(503);
+    await release();
+    expect(await roleOf(org.orgId, org.email)).toBe(role);
+    expect((await logIn(org, 'ada', { groups: ['g-staff'] })).status).toBe(200);
+    expect(await roleOf(org.orgId, org.email)).toBe('member');
+  },
+);
 
 test('attack: no group makes an owner, and groups take no role from one', async () => {
   const org = await createOrganization({ groupRoles: GROUP_ROLES });

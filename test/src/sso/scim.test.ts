@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { type Member, useControlPlane } from '../fixtures/control-plane.js';
+import { cutLockWaiters, holdPostgresLock } from '../fixtures/hold-postgres-lock.js';
 import { waitUntil } from '../fixtures/wait-until.js';
 import { callScim, connectDirectory, type Directory, ENTRA_DISABLE, OKTA_DEACTIVATE, patchOf } from './scim-client.js';
 
@@ -585,6 +586,30 @@ test('a change of one group leaves all others as they are, and the audit trail s
   expect((await owner.call('GET', '/v1/scim')).body).toMatchObject({ groups: 1 });
   expect(await actions(orgId, 'scim_group.delete')).toHaveLength(1);
 });
+
+test.each([
+  ['remove', 'scim_group_members'],
+  ['replace', 'scim_group_members'],
+  ['add', 'scim_group_members'],
+  ['replace', 'scim_groups'],
+  ['replace', 'audit_entries'],
+])(
+  'a change of a group (%s) that loses its database connection before it writes %s is 503 and changes nothing',
+  async (op, table) => {
+    const { directory } = await createOrganization();
+    const [ada, eve] = [await createUser(directory, 'ada'), await createUser(directory, 'eve')];
+    const group = await createGroup(directory, 'Engineers', [ada]);
+    const value = [{ value: op === 'remove' ? ada : eve }];
+    const change = () => directory.call('PATCH', `/Groups/${group}`, patchOf({ op, path: 'members', value }));
+    const release = await holdPostgresLock(sql(), (tx) => tx`lock table ${tx(table)} in share mode`);
+    const lost = change();
+    await expect.poll(() => cutLockWaiters(sql())).toBe(1);
+    expect((await lost).status).toBe(503);
+    await release();
+    expect(await membersOf(directory, group)).toEqual([ada]);
+    expect((await change()).status).toBe(200);
+  },
+);
 
 test('a change of a user is in the audit trail, with the fields that changed', async () => {
   const { directory } = await createOrganization();

@@ -15,6 +15,8 @@ export interface ReservationRequest {
   readonly path: string;
   /** A text is sent unchanged, a form as its bytes. */
   readonly body: object | string | { readonly form: Buffer; readonly contentType: string };
+  /** Further headers, flat. */
+  readonly headers?: readonly string[];
 }
 
 /** Formats and places of the model that differ from OpenAI's. */
@@ -29,11 +31,16 @@ const PRICES_AT = Date.parse('2026-11-20');
 const prices = new CallCostCalculator(() => PRICES_AT);
 
 /** Nano-dollars, or the reason of the rejection. */
-export function computeReservationFor({ provider, path, body }: ReservationRequest): number | string {
+export function computeReservationFor({
+  provider,
+  path,
+  body,
+  headers: more = [],
+}: ReservationRequest): number | string {
   const isForm = typeof body === 'object' && 'form' in body;
   const contentType = isForm ? body.contentType : 'application/json';
   const bytes = isForm ? body.form : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
-  const headers = ['content-type', contentType];
+  const headers = ['content-type', contentType, ...more];
   const { format, at } = FORMATS[provider] ?? { format: 'openai', at: 'json_or_form' };
   const upstream = createUpstream(`https://api.${provider}.com`, {
     providerSlug: provider,

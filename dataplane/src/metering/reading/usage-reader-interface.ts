@@ -3,7 +3,7 @@
 import type { JsonPathNode } from '../../scan/json-paths.js';
 import type { JsonScanSink } from '../../scan/json-scanner.js';
 import type { SseEventKind } from '../../scan/sse-parser.js';
-import { createEmptyCounts, type UsageCounts } from './provider-usage-to-token-counts.js';
+import { BESIDE_FIGURES, createEmptyCounts, type UsageCounts } from './provider-usage-to-token-counts.js';
 import type { MeterOptions, UsageMeter, UsageReading } from './response-usage-meter-interface.js';
 
 /** Type of the body and what was seen of it. */
@@ -43,7 +43,7 @@ export interface UsageReader extends JsonScanSink {
 
 /** Builds the reading from counts. `units` of a per-request price is 1 unless the format sets it. */
 export function createUsageReading(
-  counts: UsageCounts,
+  read: UsageCounts,
   source: UsageReading['source'],
   model: string | null,
   details: {
@@ -55,6 +55,8 @@ export function createUsageReading(
     readonly statedCostNanos?: number | null;
   },
 ): UsageReading {
+  const counts = { ...read };
+  for (const figure of BESIDE_FIGURES) counts[figure] += read.beside?.[figure] ?? 0;
   return {
     tokensInUncached: counts.inUncached,
     tokensCacheRead: counts.cacheRead,

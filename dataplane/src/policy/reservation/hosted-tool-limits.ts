@@ -28,6 +28,7 @@ export const TOOL_MEMBERS: readonly string[] = [
   'container',
   'web_search_options',
   'context_management',
+  'compaction',
 ];
 
 /** Tools that the agent runs itself. */
@@ -56,7 +57,9 @@ export function readHostedToolLimits(
   tools: readonly JsonObjectNode[],
   format: UsageFormat,
 ): HostedToolLimits | null {
-  const callsMax = parseIntegerAt(body, document.values.get('max_tool_calls'));
+  // Each vendor ignores the other's maximum.
+  const isOpenAi = format === 'openai';
+  const callsMax = isOpenAi ? parseIntegerAt(body, document.values.get('max_tool_calls')) : null;
   let uses = 0;
   let ownTools = 0;
   let containers = 0;
@@ -74,17 +77,18 @@ export function readHostedToolLimits(
       continue;
     }
     isHosted = true;
-    const usesMax = parseIntegerAt(body, tool.values.get('max_uses'));
+    const usesMax = isOpenAi ? null : parseIntegerAt(body, tool.values.get('max_uses'));
     if (type === 'code_interpreter' && callsMax !== null) containers += parseGigabytes(body, tool);
     else if (!SEARCHES.test(type) || (callsMax === null && usesMax === null)) return null;
     uses += usesMax ?? 0;
   }
   if (isHosted && callsMax !== null) uses = callsMax;
   const searchesOnce = document.values.has('web_search_options');
-  const compacts = document.values.has('context_management') ? 1 : 0;
+  // Each turn may first read its input to compact it.
+  const readsPerTurn = document.values.has('context_management') || document.values.has('compaction') ? 2 : 1;
   return {
     usesMax: searchesOnce ? uses + 1 : uses,
-    turnsMax: 1 + uses + compacts,
+    turnsMax: (1 + uses) * readsPerTurn,
     containers,
     hasExternalContent: searchesOnce,
     addedTokens: ownTools * OWN_TOOL_TOKENS,

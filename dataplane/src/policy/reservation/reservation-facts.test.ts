@@ -195,7 +195,13 @@ test('counts containers of code tools and uses of search tools', () => {
     hostedTools: { turnsMax: 1, usesMax: 1 },
   });
   const searches = [5, 2].map((max_uses) => ({ type: 'web_search_20250305', max_uses }));
-  expect(of({ tools: searches })).toMatchObject({ hostedTools: { turnsMax: 8, usesMax: 7 } });
+  const message = (body: object) =>
+    readReservationFacts(Buffer.from(JSON.stringify(body)), { ...callOf('/v1/messages'), format: 'anthropic' });
+  expect(message({ tools: searches })).toMatchObject({ hostedTools: { turnsMax: 8, usesMax: 7 } });
+  // The context can be compacted before each turn.
+  for (const compacting of [{ context_management: { edits: [] } }, { compaction: {} }]) {
+    expect(message({ tools: searches, ...compacting })).toMatchObject({ hostedTools: { turnsMax: 16, usesMax: 7 } });
+  }
 });
 
 const TYPE = ['x-note', 'content-type', 'content-type', 'multipart/form-data; boundary=b'];

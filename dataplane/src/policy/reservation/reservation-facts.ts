@@ -108,8 +108,12 @@ const DOCUMENT_MEMBERS: readonly string[] = [
   'search_parameters',
   'compound_custom',
   'connectors',
+  'deferred',
+  'preset',
 ];
-/** Members that make a provider run other models or tools, whose cost has no bound. */
+/**
+ * Members that make a provider run other models or tools, whose cost has no bound, or answer later, beside the metering.
+ */
 const UNBOUNDED_MEMBERS: readonly string[] = [
   'fallbacks',
   'plugins',
@@ -117,6 +121,8 @@ const UNBOUNDED_MEMBERS: readonly string[] = [
   'search_parameters',
   'compound_custom',
   'connectors',
+  'deferred', // xAI
+  'preset', // OpenRouter, Perplexity
   'promptvariables',
   'cachedcontent', // can have tools
 ];
@@ -329,9 +335,28 @@ function rawMember(body: Buffer, object: JsonObjectNode | undefined, member: str
 function parseSpeed(body: Buffer, span: JsonSpan | undefined): ServiceSpeed {
   if (span === undefined) return 'usual';
   if (body[span.start] === OPEN_BRACE) return 'usual'; // its type is read
-  const tier = (decodeStringAt(body, span) ?? '').toLowerCase().replace(/^service_tier_/, '');
+  return speedOf(decodeStringAt(body, span) ?? '');
+}
+
+function speedOf(value: string): ServiceSpeed {
+  const tier = value.toLowerCase().replace(/^service_tier_/, '');
   if (USUAL_TIERS.has(tier)) return 'usual';
   return FAST_TIERS.has(tier) ? 'fast' : 'dearest';
+}
+
+/** Headers with which a request names its tier: InvokeModel's, whose body is the model's own, and Vertex AI's. */
+const SPEED_HEADERS: ReadonlySet<string> = new Set([
+  'x-amzn-bedrock-service-tier',
+  'x-amzn-bedrock-performanceconfig-latency',
+  'x-vertex-ai-llm-shared-request-type',
+]);
+
+/** The most expensive of `speed` and those in `headers` (flat, lower-case names). */
+export function pickSpeedWithHeaders(speed: ServiceSpeed, headers: readonly string[]): ServiceSpeed {
+  const speeds = [speed];
+  for (let i = 0; i < headers.length; i += 2)
+    if (SPEED_HEADERS.has(headers[i]!)) speeds.push(speedOf(headers[i + 1]!.trim()));
+  return pickDearestSpeed(speeds);
 }
 
 function pickDearestSpeed(speeds: readonly ServiceSpeed[]): ServiceSpeed {
