@@ -168,7 +168,7 @@ test('loads the other screens while idle, and opens them without a request for t
   await visitor.goto('/');
   // The last one of the list.
   await page.waitForFunction(() =>
-    performance.getEntriesByType('resource').some(({ name }) => name.includes('/webhooks-page')),
+    performance.getEntriesByType('resource').some(({ name }) => name.includes('/endpoint-page')),
   );
   // Parts of the last screen may still load while idle.
   visitor.expectHttpError(0, /\/assets\//);
@@ -190,7 +190,7 @@ test('says nothing of a screen that fails to load while idle, and loads it again
   await failed;
   // The last one of the list.
   await page.waitForFunction(() =>
-    performance.getEntriesByType('resource').some(({ name }) => name.includes('/webhooks-page')),
+    performance.getEntriesByType('resource').some(({ name }) => name.includes('/endpoint-page')),
   );
   expect(await page.getByText('A part of this page is missing').count()).toBe(0);
   await page.getByRole('link', { name: 'Usage & cost' }).click();
