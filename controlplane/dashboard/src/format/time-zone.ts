@@ -47,8 +47,8 @@ export const browserTimeZone = (): string => new Intl.DateTimeFormat().resolvedO
 
 /** Of the browser's zone; created on first use. */
 let offsetFormatter: Intl.DateTimeFormat | null = null;
-/** No zone changes its offset within this time, ms. */
-const OFFSET_MS = 15 * 60_000;
+/** Zones change their offset at full quarters of an hour only. */
+const QUARTER_MS = 15 * 60_000;
 /** Of the previous call: the times of a list are close to each other. */
 let latest = { quarter: Number.NaN, unit: '' };
 
@@ -56,7 +56,7 @@ let latest = { quarter: Number.NaN, unit: '' };
 export function timeZoneUnit(atMs: number): string {
   if (chosenTimeZone() !== undefined) return 'UTC';
   const ms = Number.isNaN(atMs) ? Date.now() : atMs;
-  const quarter = Math.floor(ms / OFFSET_MS);
+  const quarter = Math.floor(ms / QUARTER_MS);
   if (quarter !== latest.quarter) {
     offsetFormatter ??= new Intl.DateTimeFormat('en-GB', { timeZoneName: 'shortOffset' });
     const name = offsetFormatter.formatToParts(ms).find(({ type }) => type === 'timeZoneName')?.value ?? 'UTC';

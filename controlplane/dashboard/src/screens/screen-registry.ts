@@ -1,9 +1,9 @@
 /** Finds all screens by their folders, so that a new screen needs no entry in a list. */
 import { NAV_SECTIONS, type ScreenDefinition } from './screen-definition.js';
 
-const modules = import.meta.glob<{ screens: readonly ScreenDefinition[] }>('./*/route.ts', { eager: true });
 type Route = Pick<ScreenDefinition, 'path' | 'load'>;
 
+const modules = import.meta.glob<{ screens: readonly ScreenDefinition[] }>('./*/route.ts', { eager: true });
 const all = Object.values(modules).flatMap(({ screens }) => screens);
 
 interface NavItem extends Route, NonNullable<ScreenDefinition['nav']> {}

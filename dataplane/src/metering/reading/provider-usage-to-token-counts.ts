@@ -43,12 +43,12 @@ export interface UsageCounts {
   characters: number;
   images: number;
   imageKind: string;
-  /** Tokens that are billed beside all those above: of Anthropic's steps that its totals leave out. */
-  beside: Readonly<Record<(typeof BESIDE_FIGURES)[number], number>> | null;
+  /** Tokens that are billed, too, of Anthropic's steps that its totals leave out; null: none. */
+  outsideTotals: Readonly<Record<(typeof STEP_FIGURES)[number], number>> | null;
 }
 
 /** Figures of a step that are added to the totals. */
-export const BESIDE_FIGURES = ['inUncached', 'cacheRead', 'cacheWrite', 'cacheWrite1h', 'out', 'reasoning'] as const;
+export const STEP_FIGURES = ['inUncached', 'cacheRead', 'cacheWrite', 'cacheWrite1h', 'out', 'reasoning'] as const;
 
 /** Far above any context window. A larger figure is an error or an attack and is not billed. */
 export const TOKENS_MAX = 100_000_000;
@@ -81,7 +81,7 @@ export const createEmptyCounts = (): UsageCounts => ({
   characters: 0,
   images: 0,
   imageKind: '',
-  beside: null,
+  outsideTotals: null,
 });
 
 /** Returns an integer in 0 … TOKENS_MAX (fractions are truncated), or null for any other value. */
@@ -188,7 +188,7 @@ export function mergeAnthropicUsage(counts: UsageCounts, usage: JsonObject): boo
     const hasRun = parsePart(tools.code_execution_requests, SEARCHES_MAX) > 0;
     counts.codeSessions = hasRun && counts.webSearches + fetches === 0 ? 1 : 0;
   }
-  if (Array.isArray(usage.iterations)) counts.beside = sumStepsBeside(usage.iterations);
+  if (Array.isArray(usage.iterations)) counts.outsideTotals = sumStepsOutsideTotals(usage.iterations);
   return true;
 }
 
@@ -196,14 +196,14 @@ export function mergeAnthropicUsage(counts: UsageCounts, usage: JsonObject): boo
  * The totals hold the steps of the called model only: not the summary of a compaction, nor the answers of an advisor
  * (https://platform.claude.com/docs/en/build-with-claude/compaction).
  */
-function sumStepsBeside(iterations: readonly unknown[]): UsageCounts {
+function sumStepsOutsideTotals(iterations: readonly unknown[]): UsageCounts {
   const sum = createEmptyCounts();
   for (const iteration of iterations) {
     const step = asJsonObject(iteration);
     if (step?.type !== 'compaction' && step?.type !== 'advisor_message') continue;
     const counts = createEmptyCounts();
     mergeAnthropicUsage(counts, { ...step, iterations: null });
-    for (const figure of BESIDE_FIGURES) sum[figure] = Math.min(TOKENS_MAX, sum[figure] + counts[figure]);
+    for (const figure of STEP_FIGURES) sum[figure] = Math.min(TOKENS_MAX, sum[figure] + counts[figure]);
   }
   return sum;
 }

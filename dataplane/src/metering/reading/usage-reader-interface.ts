@@ -3,7 +3,7 @@
 import type { JsonPathNode } from '../../scan/json-paths.js';
 import type { JsonScanSink } from '../../scan/json-scanner.js';
 import type { SseEventKind } from '../../scan/sse-parser.js';
-import { BESIDE_FIGURES, createEmptyCounts, type UsageCounts } from './provider-usage-to-token-counts.js';
+import { createEmptyCounts, STEP_FIGURES, type UsageCounts } from './provider-usage-to-token-counts.js';
 import type { MeterOptions, UsageMeter, UsageReading } from './response-usage-meter-interface.js';
 
 /** Type of the body and what was seen of it. */
@@ -56,7 +56,7 @@ export function createUsageReading(
   },
 ): UsageReading {
   const counts = { ...read };
-  for (const figure of BESIDE_FIGURES) counts[figure] += read.beside?.[figure] ?? 0;
+  for (const figure of STEP_FIGURES) counts[figure] += read.outsideTotals?.[figure] ?? 0;
   return {
     tokensInUncached: counts.inUncached,
     tokensCacheRead: counts.cacheRead,
