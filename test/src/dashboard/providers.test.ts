@@ -210,7 +210,7 @@ test('stores a shared credential once, assigns it to several agents and rotates 
     .and(page.locator('[aria-sort="ascending"]'))
     .waitFor();
   const agents = async () => (await accounts.allTextContents()).slice(1).map((text) => /^[A-Z]\w+/.exec(text)?.[0]);
-  expect(await agents()).toEqual(['Crawler', 'Support', 'Writer'].map((name) => expect.stringContaining(name)));
+  await expect.poll(agents).toEqual(['Crawler', 'Support', 'Writer'].map((name) => expect.stringContaining(name)));
   await page.getByRole('button', { name: 'Agent', exact: true }).click();
   await expect.poll(agents).toEqual(['Writer', 'Support', 'Crawler'].map((name) => expect.stringContaining(name)));
   await page.getByLabel('Provider', { exact: true }).selectOption('Anthropic');
