@@ -123,9 +123,10 @@ export function computeReservation(
     : exchange.admission.bodyModels;
   if (models.some((model) => SEARCHING_MODELS.test(model))) return REJECTIONS.costUnbounded;
   const isForm = body[0] === 0x2d; // a form begins with a dash
+  const { usageFormat: format, ignoredToolMaxima } = upstream;
   const facts = isForm
     ? readFormReservationFacts(body, exchange.request.headers, path)
-    : readReservationFacts(body, { format: upstream.usageFormat, path, model: models[0] ?? '' });
+    : readReservationFacts(body, { format, path, model: models[0] ?? '', ignoredToolMaxima });
   if (facts === 'invalid') return REJECTIONS.invalidOutputMaximum;
   if (facts === 'unbounded') return REJECTIONS.costUnbounded;
   const { outputTokensMax, answerCount: answers, predictedTokens, hostedTools: hosted } = facts;
