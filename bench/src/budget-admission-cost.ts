@@ -149,6 +149,7 @@ function holdUs(): void {
       format: 'openai',
       path: '/v1/chat/completions',
       model: 'gpt-5-mini',
+      ignoredToolMaxima: [],
     });
     if (typeof facts === 'string') throw new Error(facts);
     const { textTokens: tokensIn, outputTokensMax, hasExternalContent, speed } = facts;

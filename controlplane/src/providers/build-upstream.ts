@@ -7,6 +7,7 @@ import type { IUpstream } from '@acg/proto/messages';
 import { formatCircuitKey, formatOriginKey } from '../breaker/provider-origin-org-circuit-key.js';
 import type { Credentials } from './catalogue/credential-template.js';
 import { DEFAULT_ORIGIN, type Provider } from './catalogue/provider.js';
+import { TOOL_USE_MAXIMA } from './catalogue/provider-definition.js';
 import { splitBaseUrl } from './catalogue/split-base-url.js';
 
 /** What an admin allowed for an account. */
@@ -129,6 +130,7 @@ function buildRules(provider: Provider, origin: string, permissions: AccountPerm
       ...opaque.map(({ call }) => ({ call, opaque: true })),
     ],
     modelCalls: modelCallsOf(provider, origin),
+    ignoredToolMaxima: ignoredToolMaximaOf(provider),
   };
 }
 
@@ -141,6 +143,10 @@ function modelCallsOf(provider: Provider, origin: string): { call: string; at: s
   const needsUnknown = provider.isBuiltIn && calls.length > 0 && !calls.some(({ at }) => at === 'unknown');
   return needsUnknown ? [...calls, { call: '* /**', at: 'unknown' }] : calls;
 }
+
+/** Of providers with models. A data plane counts on a maximum that this list does not name, as the release before did. */
+const ignoredToolMaximaOf = ({ modelCalls, rules }: Provider): string[] =>
+  modelCalls.length === 0 ? [] : TOOL_USE_MAXIMA.filter((name) => !rules.toolUseMaxima?.includes(name));
 
 /** Keys of the breakers that depend on the account. The others follow from the provider. */
 export interface AccountCircuitKeys {

@@ -80,6 +80,8 @@ export interface Upstream extends CallRuleSource {
    */
   readonly failureExemptMarker: string | null;
   readonly allowsWebSocket: boolean;
+  /** Members of requests that limit uses of the provider's own tools elsewhere, and that this provider may ignore. */
+  readonly ignoredToolMaxima: readonly string[];
 }
 
 interface UsageRule {

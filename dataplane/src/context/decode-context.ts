@@ -119,6 +119,8 @@ function decodeOwnCallLists({ sensitiveCalls, modelCalls }: IUpstream): CallList
   };
 }
 
+const NO_MAXIMA: readonly string[] = Object.freeze([]);
+
 function decodeUpstream(message: IUpstream, requestedAtMs: number): Upstream {
   const marker = message.failure?.exemptBodyMarker;
   const slug = requireText(message.providerSlug, 'slug');
@@ -149,6 +151,7 @@ function decodeUpstream(message: IUpstream, requestedAtMs: number): Upstream {
     failureStatuses: new Set(message.failure?.statuses ?? []),
     failureExemptMarker: marker === undefined || marker === null || marker === '' ? null : marker,
     allowsWebSocket: message.websocket ?? false,
+    ignoredToolMaxima: message.ignoredToolMaxima?.length ? message.ignoredToolMaxima : NO_MAXIMA,
     policy: message.policy ? decodePolicy(message.policy) : null,
     ...decodeCallLists(message),
   });

@@ -219,7 +219,7 @@ export const REJECTIONS = Object.freeze({
   costUnbounded: createForbiddenRejection(
     'unmetered',
     null,
-    'Nothing bounds the cost of this call, which its hard budget requires. Set max_tool_calls, or max_uses of each tool that the provider runs; stored prompts, background responses, and tools of other servers are rejected.',
+    'Nothing bounds the cost of this call, which its hard budget requires. Set max_tool_calls, or max_uses of each tool that the provider runs, if the provider keeps to it; stored prompts, background responses, and tools of other servers are rejected.',
   ),
   invalidOutputMaximum: createRejection(
     'bad_request',

@@ -41,7 +41,10 @@ const catalogue = new Catalogue();
 const VENDORS = ['openai', 'anthropic'] as const;
 type Vendor = (typeof VENDORS)[number];
 
-/** The built-in provider, or a custom provider with the same format below its own path. */
+/**
+ * The built-in provider, or a custom provider with the same format below its own path, whose definition says that it keeps
+ * to the vendor's maximum of tool uses (others: tool-use-maxima.test.ts).
+ */
 const upstreamFor = (origin: string, vendor: Vendor, custom: boolean) =>
   createUpstream(origin, {
     providerSlug: custom ? `own-${vendor}` : vendor,

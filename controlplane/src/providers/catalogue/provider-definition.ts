@@ -34,6 +34,8 @@ export type UsageFormat = (typeof USAGE_FORMATS)[number];
 /** Providers whose list of model calls other providers may use. */
 export const MODEL_PRESETS = ['openai', 'anthropic'] as const;
 export type ModelPreset = (typeof MODEL_PRESETS)[number];
+/** Members of requests that limit how often a provider runs its own tools: OpenAI's, and Anthropic's of each tool. */
+export const TOOL_USE_MAXIMA = ['max_tool_calls', 'max_uses'] as const;
 
 const Call = Type.String({
   maxLength: 200,
@@ -239,6 +241,12 @@ const shared = {
   drop: Type.Optional(Type.Array(Drop, { maxItems: 20 })),
   usage: Usage,
   models: Type.Optional(Models),
+  toolUseMaxima: Type.Optional(
+    Type.Array(oneOf(TOOL_USE_MAXIMA), {
+      uniqueItems: true,
+      description: 'Limits of its own tools’ uses to which the provider keeps. Others bound no call of a hard budget.',
+    }),
+  ),
 };
 
 export const ProviderFile = Type.Object(
@@ -306,7 +314,10 @@ export type ModelCall = Static<typeof ModelCall>;
 
 /** What a provider does with calls: the same for files and tenants' definitions. */
 export interface ProviderRules
-  extends Pick<ProviderFile, 'credentials' | 'origins' | 'drop' | 'usage' | 'models' | 'failure' | 'probe'> {
+  extends Pick<
+    ProviderFile,
+    'credentials' | 'origins' | 'drop' | 'usage' | 'models' | 'toolUseMaxima' | 'failure' | 'probe'
+  > {
   readonly inject: readonly InjectionRule[];
   readonly sensitive?: readonly SensitiveRule[];
   readonly opaque?: readonly OpaqueRule[];

@@ -56,10 +56,12 @@ export function readHostedToolLimits(
   document: JsonObjectNode,
   tools: readonly JsonObjectNode[],
   format: UsageFormat,
+  ignoredMaxima: readonly string[],
 ): HostedToolLimits | null {
-  // Each vendor ignores the other's maximum.
-  const isOpenAi = format === 'openai';
-  const callsMax = isOpenAi ? parseIntegerAt(body, document.values.get('max_tool_calls')) : null;
+  // Each format has one maximum, and a provider may ignore it.
+  const maximum = format === 'openai' ? 'max_tool_calls' : 'max_uses';
+  const keepsTo = (name: string): boolean => name === maximum && !ignoredMaxima.includes(name);
+  const callsMax = keepsTo('max_tool_calls') ? parseIntegerAt(body, document.values.get('max_tool_calls')) : null;
   let uses = 0;
   let ownTools = 0;
   let containers = 0;
@@ -77,7 +79,7 @@ export function readHostedToolLimits(
       continue;
     }
     isHosted = true;
-    const usesMax = isOpenAi ? null : parseIntegerAt(body, tool.values.get('max_uses'));
+    const usesMax = keepsTo('max_uses') ? parseIntegerAt(body, tool.values.get('max_uses')) : null;
     if (type === 'code_interpreter' && callsMax !== null) containers += parseGigabytes(body, tool);
     else if (!SEARCHES.test(type) || (callsMax === null && usesMax === null)) return null;
     uses += usesMax ?? 0;

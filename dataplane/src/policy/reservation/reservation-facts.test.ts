@@ -4,7 +4,7 @@ import { readFormReservationFacts } from './form-reservation-facts.js';
 import { readReservationFacts } from './reservation-facts.js';
 
 const CHAT = '/v1/chat/completions';
-const callOf = (path: string) => ({ format: 'openai', path, model: 'gpt-5' }) as const;
+const callOf = (path: string) => ({ format: 'openai', path, model: 'gpt-5', ignoredToolMaxima: [] }) as const;
 const of = (body: object, path = CHAT) => readReservationFacts(Buffer.from(JSON.stringify(body)), callOf(path));
 
 test.each([

@@ -10,7 +10,7 @@ import {
   type JsonSpan,
   walkJson,
 } from '../../scan/walk-json-objects.js';
-import { DIALECT_MEMBERS, getBodyDialect, type MemberPath } from './body-dialect.js';
+import { DIALECT_MEMBERS, getBodyDialect, IMAGE_MODELS, type MemberPath } from './body-dialect.js';
 import { type HostedToolLimits, readHostedToolLimits, TOOL_MEMBERS } from './hosted-tool-limits.js';
 import { type CacheTtl, CONTENT_MEMBERS, ContentFacts, isTextOnlyMember } from './non-text-content-facts.js';
 
@@ -171,6 +171,8 @@ interface BoundedCall {
   /** Normalized as metering compares it (`normalizePath`). */
   readonly path: string;
   readonly model: string;
+  /** `Upstream.ignoredToolMaxima` */
+  readonly ignoredToolMaxima: readonly string[];
 }
 
 export function readReservationFacts(body: Buffer, call: BoundedCall): ReservationFacts | ReservationProblem {
@@ -218,7 +220,7 @@ function isInterpreted({ isIgnored: ignored, rootMember: root, parent }: JsonObj
 
 function createReservationFacts(
   body: Buffer,
-  { path, format, model }: BoundedCall,
+  { path, format, model, ignoredToolMaxima }: BoundedCall,
   document: JsonObjectNode,
   content: ContentFacts,
   tools: readonly JsonObjectNode[],
@@ -233,7 +235,7 @@ function createReservationFacts(
   // A stored prompt can add tools and images that are not in the body.
   if (objects.has('prompt') || model.includes(':prompt/')) return 'unbounded';
   if (UNBOUNDED_CALLS.test(path) || !areHarmless(objects.get('additionalmodelrequestfields'))) return 'unbounded';
-  const hosted = readHostedToolLimits(body, document, tools, format);
+  const hosted = readHostedToolLimits(body, document, tools, format, ignoredToolMaxima);
   if (hosted === null) return 'unbounded';
   const stated = getBodyDialect(format)
     .maximumMembers(path, model)
@@ -302,7 +304,7 @@ const areHarmless = (fields: JsonObjectNode | undefined): boolean =>
 
 function countGeneratedImages(path: string, model: string, answers: number): number {
   if (path.endsWith(':predict')) return Math.max(answers, DEFAULT_SAMPLES);
-  return path.endsWith('/invoke') && /canvas|-image/.test(model) ? answers : 0;
+  return path.endsWith('/invoke') && IMAGE_MODELS.test(model) ? answers : 0;
 }
 
 function countSearchUnits(body: Buffer, documents: JsonSpan | undefined): number {

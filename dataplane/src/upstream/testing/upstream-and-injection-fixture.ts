@@ -44,6 +44,7 @@ export function createTestUpstream(over: Partial<Upstream>): Upstream {
     failureStatuses: new Set([500, 502, 503, 504]),
     failureExemptMarker: null,
     allowsWebSocket: false,
+    ignoredToolMaxima: [],
     sensitiveCalls: [],
     opaqueCalls: [],
     policy: null,
