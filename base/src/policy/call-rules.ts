@@ -102,13 +102,13 @@ export class CallRules {
 
   /**
    * Whether no response states what the call costs. For a custom provider: only calls that the format's vendor lists.
-   * For a built-in provider: also calls that its file does not list. An older control plane sends no such list; then
-   * false.
+   * For a built-in provider: also calls that its file does not list, and calls of models without a usage format. An
+   * older control plane sends no such list; then false.
    */
-  hasUnreportedCost(method: string, providerPath: string, custom: boolean): boolean {
+  hasUnreportedCost(method: string, providerPath: string, custom: boolean, isMetered: boolean): boolean {
     if (!this.#modelCalls.listsUnreportedCosts || MODEL_FREE_METHODS.has(method)) return false;
     const at = this.#findListedLocation(method, providerPath);
-    return at === 'unknown' || (at === undefined && !custom);
+    return at === 'unknown' || (!custom && (at === undefined || (!isMetered && at !== 'free')));
   }
 
   locateModel(method: string, providerPath: string): ModelLocation {
@@ -184,9 +184,17 @@ export function locateCallModel(upstream: CallRuleSource, method: string, provid
   return location === 'unknown' && upstream.modelCalls.length === 0 ? 'json_or_form' : location;
 }
 
-/** Whether no response states what the call costs; see {@link CallRules.hasUnreportedCost}. */
-export function hasUnreportedCost(upstream: CallRuleSource, method: string, providerPath: string): boolean {
-  return getModelRules(upstream).hasUnreportedCost(method, providerPath, upstream.isCustom);
+/**
+ * Whether no response states what the call costs; see {@link CallRules.hasUnreportedCost}. `isMetered`: the usage format
+ * of the call reports tokens.
+ */
+export function hasUnreportedCost(
+  upstream: CallRuleSource,
+  method: string,
+  providerPath: string,
+  isMetered: boolean,
+): boolean {
+  return getModelRules(upstream).hasUnreportedCost(method, providerPath, upstream.isCustom, isMetered);
 }
 
 function getModelRules(upstream: CallRuleSource): CallRules {

@@ -280,6 +280,9 @@ test.each([
   ['cohere', '/v1/tokenize', null],
   ['anthropic', '/v1/projects/p/publishers/anthropic/models/claude:streamRawPredict', 100],
   ['openai', '/v1/projects/p/publishers/mistralai/models/mistral:rawPredict', 100],
+  ['openai', '/v1/sonar', 100],
+  ['openai', '/v1/agent', 100],
+  ['openai', '/api/v1/images', 100],
   ['resend', '/emails', null],
 ] as const)('an unanswered call of %s to %s costs its input: %s', (usageFormat, path, tokens) => {
   const reading = estimateAbortedCall(optionsOf(usageFormat, path));

@@ -19,12 +19,15 @@ afterEach(async () => {
 
 function budgeted(usageFormat: 'openai' | 'none', usesBudget = true): void {
   const budget = usesBudget ? { budgetCents: 100, hardBudget: true, defaultMaxOutputTokens: 40 } : {};
-  const modelCalls = [
-    { call: '* /v1/chat/completions', at: 'json' },
-    { call: '* /v1/messages/batches', at: 'batch' },
-    { call: '* /deployments/*/chat', at: 'path:deployments' },
-    { call: '* /v1/files', at: 'free' },
-  ];
+  const modelCalls =
+    usageFormat === 'none'
+      ? []
+      : [
+          { call: '* /v1/chat/completions', at: 'json' },
+          { call: '* /v1/messages/batches', at: 'batch' },
+          { call: '* /deployments/*/chat', at: 'path:deployments' },
+          { call: '* /v1/files', at: 'free' },
+        ];
   const account = createUpstream(upstream.origin, { usageFormat, modelCalls });
   const terms = createTestLimits({ agentId: 'agent-1', ...budget });
   gateway.lookup = { context: createContext([account], { agentLimits: terms }), rejection: null };
@@ -124,4 +127,34 @@ test.each<[string, Parameters<typeof createTestLimits>[0], boolean]>([
   expect(await refused('/v1/rerank', {})).toEqual(isHard ? UNMETERED : null);
   given(SEEN); // a control plane of an older version
   expect(await refused('/v1/something', {})).toEqual(isHard ? UNMETERED : null);
+});
+
+test.each<[string, Parameters<typeof createTestLimits>[0], boolean]>([
+  ['no limit of cost', { rpmLimit: 60 }, false],
+  ['a budget', { budgetCents: 100 }, true],
+  ['a hard budget', { budgetCents: 100, hardBudget: true }, true],
+])('unmetered: with %s, rejects model calls that no usage format covers: %s', async (_what, limits, isLimited) => {
+  const given = (modelCalls: { call: string; at: string }[], custom = false): void => {
+    const usageRules = [{ calls: ['* /v2/**'], format: 'cohere' as const }];
+    const account = createUpstream(upstream.origin, { usageFormat: 'none', usageRules, modelCalls, isCustom: custom });
+    const terms = createTestLimits({ agentId: 'agent-1', ...limits });
+    gateway.lookup = { context: createContext([account], { agentLimits: terms }), rejection: null };
+  };
+  const calls = [
+    { call: '* /v2/chat', at: 'json' },
+    { call: '* /v3/chat', at: 'json' },
+    { call: '* /files', at: 'free' },
+  ];
+  const isHard = limits?.hardBudget === true;
+  given([...calls, { call: '* /agents/**', at: 'unknown' }]);
+  expect(await refused('/v2/chat', {})).toBeNull();
+  expect(await refused('//v2/chat', {})).toEqual(isLimited ? UNMETERED : null); // providers may read it as /v2/chat
+  expect(await refused('/agents/1', {})).toEqual(isLimited ? UNMETERED : null);
+  expect(await refused('/v3/chat', {})).toEqual(isLimited ? UNMETERED : null);
+  expect(await refused('/files', {})).toBeNull();
+  given(calls); // a server that the agent's organization runs: only listed calls cost
+  expect(await refused('//v2/chat', {})).toEqual(isHard ? UNMETERED : null);
+  expect(await refused('/v3/chat', {})).toBeNull();
+  given(calls, true);
+  expect(await refused('//v2/chat', {})).toBeNull();
 });

@@ -35,16 +35,23 @@ const SPOKEN_TOKENS_PER_BYTE = 32;
  */
 export function precheckCostBound(exchange: RoutedExchange): Rejection | null {
   const { upstream, target } = exchange.routed;
+  const { method } = exchange.request;
   const { hasHardBudget, hasCostLimit } = limitsOfAnyModel(exchange);
-  if (!METERED_FORMATS.has(upstream.usageFormat)) return null;
-  if (!hasHardBudget) {
-    if (hasCostLimit && hasUnreportedCost(upstream, exchange.request.method, target.providerPath))
+  const isMetered = METERED_FORMATS.has(upstream.usageFormat);
+  if (!hasHardBudget || !isMetered) {
+    if (hasCostLimit && hasUnreportedCost(upstream, method, target.providerPath, isMetered))
       return REJECTIONS.costNotReported;
-    readModelsIfPossible(exchange);
+    if (isMetered) readModelsIfPossible(exchange);
+    else if (
+      hasHardBudget &&
+      !upstream.isCustom &&
+      locateCallModel(upstream, method, target.providerPath) === 'unknown'
+    )
+      return REJECTIONS.costNotBoundable;
     return null;
   }
   if (exchange.handshake !== null) return REJECTIONS.costNotBoundable;
-  const place = locateCallModel(upstream, exchange.request.method, target.providerPath);
+  const place = locateCallModel(upstream, method, target.providerPath);
   if (place === 'free') return null;
   if (place === 'unknown' || place === 'answer' || place === 'batch') return REJECTIONS.costNotBoundable;
   if (isInPath(place) && parseModelFromPath(target.providerPath, place) === null) return REJECTIONS.costNotBoundable;

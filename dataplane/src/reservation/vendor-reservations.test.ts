@@ -235,6 +235,12 @@ test.each<[string, ReservationRequest, number, number]>([
     160_000_000,
     160_000_000,
   ],
+  [
+    'two images by Stable Diffusion',
+    aws({ prompt: 'x', n: 2 }, 'invoke', 'us.stability.sd3-5-large-v1:0'),
+    2 * 24_000 * 75_000,
+    2 * 24_000 * 75_000 + 200_000_000,
+  ],
   ['images by Imagen, at least four', google({ instances: [{ prompt: 'x' }] }, IMAGEN), 160_000_000, 160_000_000],
   [
     'more images by Imagen',
@@ -271,6 +277,52 @@ test.each<[string, ReservationRequest, number, number]>([
     chat('perplexity', { model: 'sonar-deep-research', messages: [] }),
     Number.MAX_SAFE_INTEGER,
     Number.MAX_SAFE_INTEGER,
+  ],
+  [
+    'images to embed: the window',
+    cohere({ model: 'embed-v4.0', images: ['data:image/png;base64,aa'] }, '/v2/embed'),
+    2_000_000 * 470,
+    2_100_000 * 470,
+  ],
+  [
+    'images beside the prompt of Llama: the window',
+    aws({ prompt: 'Hi', max_gen_len: 9, images: ['aGk='] }, 'invoke', LLAMA),
+    128_000 * 720,
+    128_000 * 720 + 9 * 720,
+  ],
+  ...['document_url', 'input_audio', 'audio_url', 'video_url'].map<[string, ReservationRequest, number, number]>(
+    (type) => [
+      `an address in ${type}: the window`,
+      chat('mistral', {
+        model: 'mistral-large-2411',
+        max_tokens: 9,
+        messages: [{ role: 'user', content: [{ type, [type]: 'https://example.com/a' }] }],
+      }),
+      2_100_000 * 2_000,
+      2_100_000 * 2_000 + 100_000,
+    ],
+  ),
+  [
+    'a maximum that another call knows',
+    { provider: 'perplexity', path: '/v1/sonar', body: { model: 'sonar', max_output_tokens: 1, messages: [] } },
+    12_000_000 + 4_096 * 1_000,
+    20_000_000,
+  ],
+  [
+    'a maximum that no summary knows',
+    cohere({ model: 'command-a-03-2025', max_tokens: 1, text: 'x' }, '/v1/summarize'),
+    4_096 * 10_000,
+    50_000_000,
+  ],
+  [
+    'an image by OpenRouter',
+    {
+      provider: 'openrouter',
+      path: '/api/v1/images',
+      body: { model: 'google/gemini-2.5-flash-image', prompt: 'x', n: 2 },
+    },
+    2 * 24_000 * 2_500,
+    2 * 24_000 * 2_500 * 13,
   ],
   ['Groq', chat('groq', { model: 'llama-3.3-70b-versatile', max_tokens: 1_000, messages: [] }), 790_000, 900_000],
   [

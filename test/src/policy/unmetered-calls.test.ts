@@ -12,7 +12,12 @@ function isUnmeteredCall(slug: string, line: string, custom = false): boolean {
   const [method, path] = line.split(' ') as [string, string];
   const usageFormat = slug as 'openai' | 'anthropic';
   const modelCalls = custom ? applyModelPreset(usageFormat, catalogue.presetCalls) : catalogue.get(slug)!.modelCalls;
-  return hasUnreportedCost(createUpstream('https://x', { usageFormat, modelCalls, isCustom: custom }), method, path);
+  return hasUnreportedCost(
+    createUpstream('https://x', { usageFormat, modelCalls, isCustom: custom }),
+    method,
+    path,
+    true,
+  );
 }
 
 const COSTLY_CALLS = [
@@ -75,4 +80,27 @@ test('unmetered calls: calls metered by their response name no model that a poli
     'answer',
     'unknown',
   ]);
+});
+
+test('unmetered calls: no spelling of a call of an agent of Mistral is free', () => {
+  const upstream = createUpstream('https://x', { modelCalls: catalogue.get('mistral')!.modelCalls });
+  const paths = ['/v1/agents/completions', '/v1/agents/completions/', '/v1/agents//completions', '/v1/agents'];
+  expect(paths.map((path) => locateCallModel(upstream, 'POST', path))).toEqual(['answer', 'answer', 'answer', 'free']);
+});
+
+/** Formats are chosen by path, so a path in another spelling has none. */
+test.each([
+  ['bedrock', '//model/amazon.nova-pro-v1:0/converse'],
+  ['bedrock', '/async-invoke'],
+  ['cohere', '//v2/chat'],
+  ['fireworks', '/inference//v1/chat/completions'],
+  ['gemini', '/v1beta/interactions'],
+  ['gemini', '/v1beta/fileSearchStores'],
+  ['moonshot', '//v1/chat/completions'],
+  ['openrouter', '//api/v1/chat/completions'],
+  ['vertex', '/v1/projects/p/locations/l/reasoningEngines/r:query'],
+  ['vertex', '/v1/projects/p/locations/l/publishers/ai21/models/jamba:rawPredict'],
+])('unmetered calls: %s %s has no usage format', (slug, path) => {
+  const upstream = createUpstream('https://x', { modelCalls: catalogue.get(slug)!.modelCalls });
+  expect(hasUnreportedCost(upstream, 'POST', path, false)).toBe(true);
 });

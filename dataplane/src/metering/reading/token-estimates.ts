@@ -60,7 +60,7 @@ export const estimateCompressedEventTokens = (bytes: number): number => Math.min
 export const VIDEO_SECONDS_MAX = 20;
 export const isVideoPath = (path: string): boolean => path.includes('/videos');
 export const isSpeechPath = (path: string): boolean => path.endsWith('/audio/speech');
-export const isImagePath = (path: string): boolean => path.includes('/images/');
+export const isImagePath = (path: string): boolean => /\/images(?:\/|$)/.test(path);
 
 /** A call of Anthropic's that generates. Vertex AI has the same calls under `…/models/claude-…:rawPredict`. */
 export const isMessagePath = (path: string): boolean =>

@@ -93,9 +93,9 @@ const VENDOR_DIALECT: BodyDialect = {
   foldName: foldCase,
   exactNames: new Set(),
   maximumMembers(path) {
-    if (path.endsWith('/chat/completions')) return CHAT_MAXIMUM;
+    if (/\/(?:chat\/completions|sonar)$/.test(path)) return CHAT_MAXIMUM;
     if (/\/(?:completions|messages)$|:(?:stream)?rawpredict$/.test(path)) return MAX_TOKENS;
-    if (path.endsWith('/responses')) return MAX_OUTPUT_TOKENS;
+    if (/\/(?:responses|agent)$/.test(path)) return MAX_OUTPUT_TOKENS;
     if (path.endsWith('/complete')) return MAX_TOKENS_TO_SAMPLE;
     return /\/(?:embeddings|moderations|images|audio|videos|compact|input_tokens|count_tokens)(?:\/|$)/.test(path)
       ? NONE
@@ -117,7 +117,7 @@ const DIALECTS: { readonly [Format in UsageFormat]?: BodyDialect } = {
         ? CONVERSE_MAXIMUM
         : (BEDROCK_FAMILIES.find(([family]) => family.test(model))?.[1] ?? NONE),
   },
-  cohere: { ...VENDOR_DIALECT, maximumMembers: () => MAX_TOKENS },
+  cohere: { ...VENDOR_DIALECT, maximumMembers: (path) => (/\/(?:chat|generate)$/.test(path) ? MAX_TOKENS : NONE) },
 };
 
 export const getBodyDialect = (format: UsageFormat): BodyDialect => DIALECTS[format] ?? VENDOR_DIALECT;
@@ -126,7 +126,10 @@ function toSnakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
+/** Models of Bedrock that generate images. */
+export const IMAGE_MODELS = /canvas|-image|(?:^|\.)stability\./;
+
 /** Whether the call generates no text: its output costs nothing, or is counted in images or search units. */
 export const generatesNoText = (path: string, model: string): boolean =>
   /:(?:embedcontent|batchembedcontents|predict)$|\/(?:embed|embeddings|moderations|rerank)$/.test(path) ||
-  (path.endsWith('/invoke') && /embed|rerank|canvas|-image/.test(model));
+  (path.endsWith('/invoke') && (/embed|rerank/.test(model) || IMAGE_MODELS.test(model)));

@@ -5,7 +5,13 @@
  */
 
 import { InflateBudget, measurePdf } from '../../scan/media/pdf-pages-and-text-upper-bound.js';
-import { decodeStringAt, type JsonObjectNode, type JsonSpan } from '../../scan/walk-json-objects.js';
+import {
+  countItems,
+  decodeStringAt,
+  type JsonObjectNode,
+  type JsonSpan,
+  STRINGS,
+} from '../../scan/walk-json-objects.js';
 
 /** Members of a block that tell what the model reads. */
 export const CONTENT_MEMBERS: readonly string[] = [
@@ -21,6 +27,11 @@ export const CONTENT_MEMBERS: readonly string[] = [
   'file_data',
   'image_url',
   'image',
+  'images',
+  'document_url',
+  'input_audio',
+  'audio_url',
+  'video_url',
   'media_type',
   'encrypted_content',
   'signature',
@@ -85,6 +96,8 @@ const SELF_CONTAINED_TYPES: ReadonlySet<string> = new Set([
   'server_tool_use',
   'mcp_tool_use',
 ]);
+/** Addresses or data of documents, sound and films that a block has as a string (Mistral). Objects have an own member. */
+const ADDRESS_MEMBERS: readonly string[] = ['document_url', 'input_audio', 'audio_url', 'video_url'];
 const DATA_URL_IMAGE = Buffer.from('"data:image/');
 /**
  * For a full page, from Anthropic's documentation (https://platform.claude.com/docs/en/build-with-claude/pdf-support).
@@ -126,6 +139,7 @@ export class ContentFacts {
     if (object.name === 'cache_control' || object.name === 'cachepoint') this.#addCaching(object);
     // Undocumented, but providers read it: the image itself, or its address.
     if (object.values.has('image') && !object.isIgnored) this.images++;
+    if (!object.isIgnored) this.#addListedImages(object.values.get('images'));
     if (object.name === 'citations' && object.values.has('enabled')) this.hasCitations = true;
     if (object.isIgnored || object.parent === null || DESCRIPTIVE_MEMBERS.has(object.name)) return;
     if (object.name === 'source') return; // handled with its block
@@ -156,6 +170,7 @@ export class ContentFacts {
       else this.hasExternalContent = true;
     }
     if (values.has('file_url') || values.has('url')) this.hasExternalContent = true;
+    if (ADDRESS_MEMBERS.some((member) => values.has(member) && !objects.has(member))) this.hasExternalContent = true;
     if (values.has('data')) {
       if (type === 'redacted_thinking') this.#addOpaque(values.get('data'));
       else this.hasExternalContent = true; // audio, or an unknown kind of data
@@ -188,6 +203,11 @@ export class ContentFacts {
     const prefix = this.#body.subarray(start, start + DATA_URL_IMAGE.length);
     if (prefix.equals(DATA_URL_IMAGE)) this.mediaBytes += end - start;
     else if (/^data:/i.test(this.#decodePrefix(address))) this.hasExternalContent = true; // a data URL without an image
+  }
+
+  /** Counts images that a list has as strings (Cohere, Llama). Objects in it count as blocks. */
+  #addListedImages(list: JsonSpan | undefined): void {
+    if (list !== undefined) this.images += countItems(this.#body, list, STRINGS);
   }
 
   /** Adds an image or document of Anthropic's `source` objects. */

@@ -10,7 +10,7 @@ import {
   type JsonSpan,
   walkJson,
 } from '../../scan/walk-json-objects.js';
-import { DIALECT_MEMBERS, getBodyDialect, type MemberPath } from './body-dialect.js';
+import { DIALECT_MEMBERS, getBodyDialect, IMAGE_MODELS, type MemberPath } from './body-dialect.js';
 import { type HostedToolLimits, readHostedToolLimits, TOOL_MEMBERS } from './hosted-tool-limits.js';
 import { type CacheTtl, CONTENT_MEMBERS, ContentFacts, isTextOnlyMember } from './non-text-content-facts.js';
 
@@ -304,7 +304,7 @@ const areHarmless = (fields: JsonObjectNode | undefined): boolean =>
 
 function countGeneratedImages(path: string, model: string, answers: number): number {
   if (path.endsWith(':predict')) return Math.max(answers, DEFAULT_SAMPLES);
-  return path.endsWith('/invoke') && /canvas|-image/.test(model) ? answers : 0;
+  return path.endsWith('/invoke') && IMAGE_MODELS.test(model) ? answers : 0;
 }
 
 function countSearchUnits(body: Buffer, documents: JsonSpan | undefined): number {
