@@ -3,6 +3,7 @@
  * one or `{}`, because many clients send `Content-Type: application/json` with every request. Any other body there is
  * rejected, not ignored.
  */
+import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { InvalidInput } from '../domain/errors.js';
 
@@ -12,11 +13,13 @@ export function addJsonBodyParsing(app: FastifyInstance): void {
   // RFC 7644 §8.1: directories send JSON under a name of its own.
   app.addContentTypeParser(
     ['application/json', 'application/scim+json'],
-    { parseAs: 'string' },
-    (request, text, done) => {
-      if (text.length === 0) done(null, undefined);
+    { parseAs: 'buffer' },
+    (request, bytes, done) => {
+      if (bytes.length === 0) done(null, undefined);
+      // Decoding replaces each wrong byte by the same character.
+      else if (!isUtf8(bytes as Buffer)) done(new InvalidInput('the body is not UTF-8'));
       else {
-        void parseJson(request, text as string, (error, body) => {
+        void parseJson(request, bytes.toString(), (error, body) => {
           if (error !== null)
             done(new InvalidInput('the body is not valid JSON, or has a field __proto__ or constructor'));
           else if (hasUnstorableText(body)) {
