@@ -3,7 +3,7 @@
  *
  *   text/event-stream ── SseParser ── events ─┐
  *   application/json ─────── whole body ──────┼─▶ JsonScanner ──▶ UsageReader (by format) ──▶ UsageReading
- *   …jsonl, batch results ── lines ───────────┤
+ *   …jsonl, NDJSON streams ─ lines ───────────┤
  *   AWS event stream ─────── frames ──────────┤
  *   JSON array of events ─── items ───────────┘
  *   gzip, br, deflate, zstd ── decoded off the event loop, bounded ──▶ as above
@@ -15,7 +15,7 @@ import { CompressedBodyMeter, isCompressed } from './bodies/compressed-body-mete
 import { EventStreamMeter } from './bodies/event-stream-meter.js';
 import { JsonArrayMeter } from './bodies/json-array-meter.js';
 import { JsonDocumentMeter } from './bodies/json-document-meter.js';
-import { JsonlMeter } from './bodies/jsonl-meter.js';
+import { JsonlMeter, LINE_STREAM_TYPES } from './bodies/jsonl-meter.js';
 import { SseMeter } from './bodies/sse-meter.js';
 import { AnthropicUsageReader } from './providers/anthropic-usage-reader.js';
 import { BedrockUsageReader } from './providers/bedrock-usage-reader.js';
@@ -77,7 +77,8 @@ function createPlainMeter(options: MeterOptions, reader: UsageReader): BodyMeter
   if (reader instanceof GeminiUsageReader && isArrayStreamPath(options.path))
     return new JsonArrayMeter(options, reader);
   if (options.method === 'GET' && isBatchResultFile(normalizePath(options.path)))
-    return new JsonlMeter(options, reader);
+    return new JsonlMeter('jsonl', options, reader);
+  if (LINE_STREAM_TYPES.has(type)) return new JsonlMeter('events', options, reader);
   // Without a content type the body is assumed to be JSON, because these providers send JSON.
   if (type === '' || type.endsWith('json') || type.startsWith('text/')) return new JsonDocumentMeter(options, reader);
   return new BinaryBodyMeter(options, reader);
