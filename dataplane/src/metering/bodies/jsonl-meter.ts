@@ -1,5 +1,6 @@
 import { JsonScanner } from '../../scan/json-scanner.js';
 import { EVENT_PLAIN } from '../../scan/sse-parser.js';
+import { findLineEnd } from '../../scan/sse-splitter.js';
 import {
   type BodyMeter,
   type MeterOptions,
@@ -71,10 +72,4 @@ export class JsonlMeter implements BodyMeter {
     if (this.#kind === 'jsonl') this.#reader.onLineEnd(this.#options);
     this.#scanner.reset();
   }
-}
-
-/** Offset behind the line end; -1: none. */
-function findLineEnd(chunk: Buffer, at: number): number {
-  const end = chunk.indexOf(LF, at);
-  return end < 0 ? -1 : end + 1;
 }
