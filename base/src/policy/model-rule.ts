@@ -8,12 +8,21 @@ const MODEL_CHARS_MAX = 512;
 const LONE_SURROGATE = /[\ud800-\udfff]/u;
 const PLAIN = /^[^\s\0-\x1f\x7f](?:[^\0-\x1f\x7f]*[^\s\0-\x1f\x7f])?$/;
 
+/** Begins the name of settings that the provider stores, which can replace the model (OpenRouter, Perplexity). */
+export const PRESET_PREFIX = '@preset/';
+
+/** Whether a model name, or a pattern, names stored settings. Only patterns that do match such names. */
+export const namesPreset = (model: string): boolean => foldCase(model).includes(PRESET_PREFIX);
+
 export class ModelRule {
   readonly #allow: readonly (readonly string[])[] | null;
+  /** The allowed patterns for presets. */
+  readonly #allowedPresets: readonly (readonly string[])[];
   readonly #deny: readonly (readonly string[])[];
 
   constructor({ allow, deny }: ModelPatterns) {
     this.#allow = allow === null ? null : allow.map(splitWildcards);
+    this.#allowedPresets = (allow ?? []).filter(namesPreset).map(splitWildcards);
     this.#deny = deny.map(splitWildcards);
   }
 
@@ -21,7 +30,8 @@ export class ModelRule {
     if (!isPlainModelName(model)) return false;
     const name = foldCase(model);
     if (this.#deny.some((pieces) => matchesWildcard(pieces, name))) return false;
-    return this.#allow === null || this.#allow.some((pieces) => matchesWildcard(pieces, name));
+    const allow = name.includes(PRESET_PREFIX) ? this.#allowedPresets : this.#allow;
+    return allow === null || allow.some((pieces) => matchesWildcard(pieces, name));
   }
 }
 

@@ -9,7 +9,9 @@ const segment = fc.constantFrom('a', 'b', 'ab', '*', 'a*', '*b', 'a*b', 'a%2Fb',
 const path = fc.array(fc.oneof(segment, fc.constant('**')), { maxLength: 4 }).map((parts) => `/${parts.join('/')}`);
 const method = fc.constantFrom('GET', 'POST', '*');
 const callPattern = fc.tuple(method, path).map(([verb, rest]) => `${verb} ${rest}`);
-const name = fc.array(fc.constantFrom('a', 'b', '*'), { minLength: 1, maxLength: 4 }).map((parts) => parts.join(''));
+const name = fc
+  .array(fc.constantFrom('a', 'b', '*', '@preset/'), { minLength: 1, maxLength: 4 })
+  .map((parts) => parts.join(''));
 
 const PATHS = [
   '',
@@ -27,7 +29,7 @@ const PATHS = [
   'a%2Fb',
   'a%2Fb/a',
 ].map((rest) => `/${rest}`);
-const NAMES = ['a', 'b', 'ab', 'ba', 'aab', 'abb', 'bab', 'aaaa'];
+const NAMES = ['a', 'b', 'ab', 'ba', 'aab', 'abb', 'bab', 'aaaa', '@preset/a', 'b@preset/a'];
 
 const PROVIDER = { isCustom: false, basePath: '', sensitiveCalls: [], opaqueCalls: [], modelCalls: [] };
 
@@ -108,6 +110,8 @@ test.each([
   ['models', '*', '*', true],
   ['models', '*', '\u0001', false],
   ['models', '*mini', '*-mini', false],
+  ['models', '@preset/p', '*', false],
+  ['models', 'a@preset/p', 'A@Preset/*', true],
   ['resources', 'file:///data/a/*', 'file:///data/*', true],
   ['resources', 'file:///DATA/a/*', 'file:///data/*', false],
 ] as const)('names of %s: %s is within %s: %s', (field, inner, outer, expected) => {
@@ -139,6 +143,11 @@ test.each([
     'policy.p.tools.allow: the parent does not allow all of "*"',
   ],
   [{ p: { models: { deny: ['a'] } } }, { p: { models: { allow: ['a'] } } }, null],
+  [
+    { p: { models: { deny: ['a'] } } },
+    { p: { models: { allow: ['@preset/b'] } } },
+    'policy.p.models.allow: the parent does not allow all of "@preset/b"',
+  ],
   [null, { p: {} }, null],
   [{ p: { toolLimits: [LIMIT] } }, { p: {} }, null],
   [

@@ -6,6 +6,7 @@
  */
 import { type CallPattern, matchesCall, matchesWildcard, parseCallPattern } from '@acg/base/policy/call-pattern';
 import { matchesUnambiguously } from '@acg/base/policy/call-rules';
+import { namesPreset } from '@acg/base/policy/model-rule';
 import { splitPathStrictly } from '@acg/base/policy/split-path-strictly-or-leniently';
 import { LRUCache } from 'lru-cache';
 import type { AgentPolicy } from './call-and-model-policy-schema.js';
@@ -16,6 +17,8 @@ type NameRule = NonNullable<ProviderPolicy['models']>;
 const NAME_FIELDS = ['models', 'tools', 'resources', 'prompts'] as const;
 /** Stands for a `*` of the contained pattern. Patterns that hold it contain only themselves. */
 const ANY_RUN = '\u0001';
+/** What a rule without `allow` allows. Of models these are all but presets. */
+const ANY_NAME = ['*'];
 
 interface CompiledCall {
   readonly pattern: CallPattern | null;
@@ -66,6 +69,7 @@ const foldOf = (field: NameField): ((text: string) => string) => (field === 'mod
 export function isNamePatternWithin(inner: string, outer: string, field: NameField): boolean {
   if (inner === outer) return true;
   if (outer.includes(ANY_RUN)) return false;
+  if (field === 'models' && namesPreset(inner) && !namesPreset(outer)) return false;
   const fold = foldOf(field);
   return matchesWildcard(fold(outer).split('*'), markWildcards(fold(inner)));
 }
@@ -114,9 +118,9 @@ function combineNameRules(
 ): NameRule | undefined {
   if (outer === undefined || inner === undefined) return inner ?? outer;
   const allow =
-    outer.allow === undefined || inner.allow === undefined
-      ? (inner.allow ?? outer.allow)
-      : intersect(inner.allow, outer.allow, (a, b) => isNamePatternWithin(a, b, field));
+    outer.allow === undefined && inner.allow === undefined
+      ? undefined
+      : intersect(inner.allow ?? ANY_NAME, outer.allow ?? ANY_NAME, (a, b) => isNamePatternWithin(a, b, field));
   const deny = [...new Set([...(outer.deny ?? []), ...(inner.deny ?? [])])];
   return { ...(allow === undefined ? {} : { allow }), ...(deny.length === 0 ? {} : { deny }) };
 }
@@ -134,7 +138,7 @@ export function findWidening(outer: AgentPolicy | null, inner: AgentPolicy | nul
     if (parent.toolLimits !== undefined && rules.toolLimits !== undefined)
       return `policy.${slug}.toolLimits: those of the parent hold: leave the field out`;
     for (const field of NAME_FIELDS) {
-      const allow = parent[field]?.allow;
+      const allow = parent[field] && (parent[field].allow ?? ANY_NAME);
       const name = rules[field]?.allow?.find(
         (one) => allow?.some((pattern) => isNamePatternWithin(one, pattern, field)) === false,
       );

@@ -85,7 +85,7 @@ export function connectionRoutes(app: App, { connections, sessionCookie, connect
   );
   app.get(
     DOCUMENT_PATH,
-    { schema: { hide: true, params: Type.Object({ owner: Type.String(), slug: Type.String() }) } },
+    { schema: { params: Type.Object({ owner: Type.String(), slug: Type.String() }) } },
     async ({ params }, reply) => {
       const document = buildClientDocument(connections.publicUrl, params.owner, params.slug);
       if (document === null) throw new NotFound('client document');
@@ -97,7 +97,7 @@ export function connectionRoutes(app: App, { connections, sessionCookie, connect
   );
   app.get(
     CALLBACK_PATH,
-    { schema: { hide: true, params: Type.Object({ owner: Type.String(), slug: Type.String() }) } },
+    { schema: { params: Type.Object({ owner: Type.String(), slug: Type.String() }) } },
     async (_request, reply) =>
       reply
         .header('content-security-policy', CONNECT_PAGE_POLICY)

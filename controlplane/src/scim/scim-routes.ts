@@ -42,9 +42,8 @@ const Query = Type.Object({
   attributes: Type.Optional(Type.String()),
   excludedAttributes: Type.Optional(Type.String()),
 });
-const withBody = { schema: { hide: true, body: Type.Object({}) } };
-const withQuery = { schema: { hide: true, querystring: Query } };
-const plain = { schema: { hide: true } };
+const withBody = { schema: { body: Type.Object({}) } };
+const withQuery = { schema: { querystring: Query } };
 
 export const SCIM_PATH = '/scim/v2';
 
@@ -64,7 +63,7 @@ export function scimRoutes(app: App, services: ScimServices): void {
       userRoutes(routes, services);
       groupRoutes(routes, services);
       discoveryRoutes(routes, services.publicUrl + SCIM_PATH);
-      scim.all('/*', plain, async (request) => {
+      scim.all('/*', async (request) => {
         throw new NotFound(`SCIM endpoint: ${request.method} ${request.url.split('?')[0]}`);
       });
     },
@@ -97,7 +96,7 @@ function userRoutes(app: App, { users, publicUrl }: ScimServices): void {
       startIndex,
     );
   });
-  app.get('/Users/:id', plain, async (request) =>
+  app.get('/Users/:id', async (request) =>
     present.presentUser(baseUrl, await users.get(request.directory, readId(request, 'user'))),
   );
   app.post('/Users', withBody, async ({ directory, body }, reply) => {
@@ -110,7 +109,7 @@ function userRoutes(app: App, { users, publicUrl }: ScimServices): void {
   app.patch('/Users/:id', withBody, async (request) =>
     present.presentUser(baseUrl, await users.patch(request.directory, readId(request, 'user'), request.body)),
   );
-  app.delete('/Users/:id', plain, async (request, reply) => {
+  app.delete('/Users/:id', async (request, reply) => {
     await users.delete(request.directory, readId(request, 'user'));
     return sendNoContent(reply);
   });
@@ -145,20 +144,20 @@ function groupRoutes(app: App, { groups, publicUrl }: ScimServices): void {
     const group = await groups.patch(request.directory, readId(request, 'group'), request.body);
     return present.presentGroup(baseUrl, group, group.members);
   });
-  app.delete('/Groups/:id', plain, async (request, reply) => {
+  app.delete('/Groups/:id', async (request, reply) => {
     await groups.delete(request.directory, readId(request, 'group'));
     return sendNoContent(reply);
   });
 }
 
 function discoveryRoutes(app: App, baseUrl: string): void {
-  app.get('/ServiceProviderConfig', plain, async () => present.presentServiceProviderConfig(baseUrl));
+  app.get('/ServiceProviderConfig', async () => present.presentServiceProviderConfig(baseUrl));
   for (const [path, resources] of [
     ['/ResourceTypes', present.presentResourceTypes(baseUrl)],
     ['/Schemas', present.presentSchemas(baseUrl)],
   ] as const) {
-    app.get(path, plain, async () => present.presentList(resources, resources.length, 1));
-    app.get(`${path}/:id`, plain, async (request) => {
+    app.get(path, async () => present.presentList(resources, resources.length, 1));
+    app.get(`${path}/:id`, async (request) => {
       const found = resources.find(({ id }) => id === (request.params as { id: string }).id);
       if (found === undefined) throw new NotFound(path === '/Schemas' ? 'schema' : 'resource type');
       return found;

@@ -191,7 +191,7 @@ function loginRoutes(app: App, { logins, sessionCookie, ssoCookie, throttleHook 
   );
   app.get(
     '/sso/:orgId/callback',
-    { onRequest: throttleHook, schema: { hide: true, params: Type.Object({ orgId: Uuid }) } },
+    { onRequest: throttleHook, schema: { params: Type.Object({ orgId: Uuid }) } },
     async (request, reply) => {
       const callback = new URLSearchParams(request.url.split('?')[1] ?? '');
       const secret = ssoCookie.readSecret(request);

@@ -194,8 +194,8 @@ export async function markTokenUsed(tx: Tx, ruleId: string, jtiHash: Buffer, kep
 
 const NOTE_INTERVAL_S = 5;
 
-export async function noteUse(sql: Sql, id: string): Promise<void> {
-  await sql`
+export async function noteUse(tx: Tx, id: string): Promise<void> {
+  await tx`
     update trust_rules set last_used_at = now()
      where id = ${id} and (last_used_at is null or last_used_at < now() - make_interval(secs => ${NOTE_INTERVAL_S}))`;
 }

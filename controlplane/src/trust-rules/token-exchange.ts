@@ -138,10 +138,11 @@ export class TokenExchange {
           keyPrefix: [renewed === null ? null : keyPrefix, keyPrefix],
         },
       );
+      // Here, because a failure after the commit would lose the key, and with jtiOnce the retry, too.
+      await store.noteUse(tx, rule.id);
       // Data planes know the previous expiry.
       if (renewed !== null) await publishInvalidations(tx, [{ kind: 'key', id: rule.id }]);
     });
-    await store.noteUse(this.sql, rule.id);
     return {
       access_token: key,
       issued_token_type: ACCESS_TOKEN_TYPE,

@@ -72,6 +72,8 @@ describe('the rows that count a call', () => {
     ['a tag of the row', '{"model":"o3"}', { 'x-gateway-tag': 'feature=x, customer=acme' }, ['all', 'acme']],
     ['another tag', '{"model":"o3"}', { 'x-gateway-tag': 'customer=acme2' }, ['all']],
     ['no model: every row', '{"messages":[]}', {}, ['all', 'gpt']],
+    ['a preset, which can replace the model: every row', '{"model":"o3@preset/x"}', {}, ['all', 'gpt']],
+    ['a preset beside the model: every row', '{"model":"o3","preset":"x"}', {}, ['all', 'gpt']],
     ['two models: every row', '{"model":"o3","model":"gpt-4o"}', {}, ['all', 'gpt']],
     ['a body that is no JSON: every row', 'model=o3', {}, ['all', 'gpt']],
     ['a content encoding: every row', '{"model":"o3"}', { 'content-encoding': 'br' }, ['all', 'gpt']],

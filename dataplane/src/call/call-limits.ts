@@ -3,7 +3,7 @@
  * (docs/contract.md#limits). Tags are read from the head, models from the path or the body.
  */
 import { isInPath, locateCallModel } from '@acg/base/policy/call-rules';
-import { isPlainModelName } from '@acg/base/policy/model-rule';
+import { isPlainModelName, namesPreset } from '@acg/base/policy/model-rule';
 import { parseModelFromPath } from '@acg/base/policy/parse-model-from-path';
 import { type AgentLimits, limitsOfCall } from '../limits/agent-limits.js';
 import { METERED_FORMATS, UNMETERED_CALL } from '../pricing/max-cost.js';
@@ -35,9 +35,11 @@ export function getCallLimits(exchange: RoutedExchange, metering: Pick<CallMeter
 /** Null: the call may cost something and names no model that the gateway can read, so rows of every model count it. */
 function findModels(exchange: RoutedExchange, metering: Pick<CallMetering, 'maxCostNanos'>): readonly string[] | null {
   const models = findModelInPath(exchange) ?? exchange.admission.bodyModels ?? NO_MODELS;
-  if (models.length > 0) return models.every(isPlainModelName) ? models : null;
+  if (models.length > 0) return models.every(isKnownModel) ? models : null;
   return isPriced(exchange, metering) ? null : NO_MODELS;
 }
+
+const isKnownModel = (model: string): boolean => isPlainModelName(model) && !namesPreset(model);
 
 function findModelInPath({ request, routed: { upstream, target } }: RoutedExchange): readonly string[] | null {
   const place = locateCallModel(upstream, request.method, target.providerPath);

@@ -135,6 +135,29 @@ test('policy: checks the model of a JSON body', async () => {
   expect(provider.text).toContain('\r\n\r\n{"model":"GPT-5-mini-2025"}');
 });
 
+test('policy: a preset, which can replace the model, passes only where the policy names presets', async () => {
+  allow({ policy: MINI_ONLY });
+  const presets = [
+    ['{"model":"gpt-5-mini@preset/x"}', 'gpt-5-mini@preset/x'],
+    ['{"model":"gpt-5-mini","preset":"x"}', '@preset/x'],
+    ['{"model":"gpt-5-mini","fallbacks":"default"}', '@preset/default'],
+    ['{"model":"gpt-5-mini","fallbacks":[{"model":"gpt-5"}]}', 'gpt-5'],
+  ] as const;
+  for (const [body, value] of presets) expect(await chat(body)).toMatchObject([403, { denied: 'model', value }]);
+  for (const models of [
+    { allow: ['*'], deny: [] },
+    { allow: null, deny: ['gpt-4*'] },
+  ]) {
+    allow({ policy: { closed: false, calls: null, models } });
+    for (const [body, value] of presets.slice(0, 3))
+      expect(await chat(body)).toMatchObject([403, { denied: 'model', value }]);
+  }
+  nothingHappened();
+  allow({ policy: { closed: false, calls: null, models: { allow: ['gpt-5*', '*@preset/x'], deny: [] } } });
+  for (const [body] of presets.slice(0, 2)) expect((await chat(body))[0]).toBe(200);
+  expect(await chat(presets[2][0])).toMatchObject([403, { denied: 'model' }]);
+});
+
 test('policy: checks models of forms, batches and paths; rejects unknown calls, allows calls without a model', async () => {
   allow({ policy: MINI_ONLY });
   const form = (model: string) => `--b\r\nContent-Disposition: form-data; name="model"\r\n\r\n${model}\r\n--b--\r\n`;

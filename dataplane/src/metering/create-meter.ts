@@ -10,12 +10,13 @@
  */
 
 import { AWS_EVENT_STREAM_TYPE } from '../scan/aws-event-stream-parser.js';
+import { LINE_STREAM_TYPES } from '../scan/sse-splitter.js';
 import { BinaryBodyMeter } from './bodies/binary-body-meter.js';
 import { CompressedBodyMeter, isCompressed } from './bodies/compressed-body-meter.js';
 import { EventStreamMeter } from './bodies/event-stream-meter.js';
 import { JsonArrayMeter } from './bodies/json-array-meter.js';
 import { JsonDocumentMeter } from './bodies/json-document-meter.js';
-import { JsonlMeter, LINE_STREAM_TYPES } from './bodies/jsonl-meter.js';
+import { JsonlMeter } from './bodies/jsonl-meter.js';
 import { SseMeter } from './bodies/sse-meter.js';
 import { AnthropicUsageReader } from './providers/anthropic-usage-reader.js';
 import { BedrockUsageReader } from './providers/bedrock-usage-reader.js';

@@ -4,7 +4,7 @@ import type { CallMetering } from '../call/call-metering-interface.js';
 import type { RoutedExchange } from '../call/exchange.js';
 import type { BodyEdit, ResponsePlan } from '../call/response-plan-types.js';
 import type { Injection, Upstream } from '../context/agent-context.js';
-import { LINE_STREAM_TYPES } from '../metering/bodies/jsonl-meter.js';
+import { LINE_STREAM_TYPES } from '../scan/sse-splitter.js';
 import { filterResponseHead, type ResponseHead } from '../upstream/filter-response-head.js';
 import {
   BodyMasker,

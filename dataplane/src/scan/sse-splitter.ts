@@ -146,3 +146,6 @@ export function findLineEnd(bytes: Buffer, at: number): number {
   for (let i = at; i < bytes.length; i++) if (bytes[i] === LF || bytes[i] === CR) return skipLineEnd(bytes, i);
   return -1;
 }
+
+/** Media types of streams whose events are JSON documents, one on each line. */
+export const LINE_STREAM_TYPES: ReadonlySet<string> = new Set(['application/stream+json', 'application/x-ndjson']);

@@ -2,6 +2,7 @@
 import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { type Member, useControlPlane } from '../fixtures/control-plane.js';
+import { expectCutsChangeNothing } from '../fixtures/cut-writes.js';
 
 const plane = useControlPlane();
 const sql = () => plane().database.sql;
@@ -227,4 +228,13 @@ test('the list of what a member created has at most 200 items, and the number of
       from generate_series(1, 201) n`;
   const { body } = await owner.call('GET', `/v1/members/${owner.userId}/created`);
   expect({ length: body.items.length, total: body.total }).toEqual({ length: 200, total: 201 });
+});
+
+test('a removal with what the member created that loses its database connection at any write changes nothing', async () => {
+  const owner = await plane().createMember('owner');
+  const leaver = await plane().createMember('admin', owner.orgId);
+  const { runId } = await createItems(leaver, await createAgent(owner), 'of the leaver');
+  await insertSubRun(runId);
+  const remove = () => owner.call('DELETE', `/v1/members/${leaver.userId}?revoke=created`);
+  expect(await expectCutsChangeNothing(sql(), remove)).toMatchObject({ status: 200 });
 });

@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { findInvitedRole, isBreakGlassOwner } from '@acg/controlplane/members/store';
 import { expect, test } from 'vitest';
 import { type Member, useControlPlane } from '../fixtures/control-plane.js';
-import { cutLockWaiters, holdPostgresLock } from '../fixtures/hold-postgres-lock.js';
+import { expectCutsChangeNothing } from '../fixtures/cut-writes.js';
 
 const plane = useControlPlane();
 const sql = () => plane().database.sql;
@@ -259,26 +259,12 @@ test('the break-glass owner is that of the own organization', async () => {
 });
 
 test.each([
-  ...['audit_entries', 'memberships', 'management_tokens', 'invitations', 'agents', 'api_keys'].map(
-    (table) => ['DELETE', '', table] as const,
-  ),
-  ...['audit_entries', 'memberships', 'invitations', 'agents', 'api_keys'].map(
-    (table) => ['PATCH', '', table] as const,
-  ),
-  ...['audit_entries', 'device_logins', 'sessions'].map((table) => ['DELETE', '/sessions', table] as const),
-])(
-  '%s /v1/members/…%s that loses its database connection before it writes %s changes nothing',
-  async (method, path, table) => {
-    const { owner, member } = await createPeople();
-    const change = () =>
-      owner.call(method, `/v1/members/${member.userId}${path}`, method === 'PATCH' ? { role: 'viewer' } : undefined);
-    const before = await countHoldings(member);
-    const release = await holdPostgresLock(sql(), (tx) => tx`lock table ${tx(table)} in share mode`);
-    const lost = change();
-    await expect.poll(() => cutLockWaiters(sql())).toBe(1);
-    expect((await lost).status).toBe(503);
-    await release();
-    expect(await countHoldings(member)).toEqual(before);
-    expect((await change()).status).toBe(200);
-  },
-);
+  ['DELETE', ''],
+  ['PATCH', ''],
+  ['DELETE', '/sessions'],
+])('%s /v1/members/…%s that loses its database connection at any write changes nothing', async (method, path) => {
+  const { owner, member } = await createPeople();
+  const body = method === 'PATCH' ? { role: 'viewer' } : undefined;
+  const change = () => owner.call(method, `/v1/members/${member.userId}${path}`, body);
+  expect(await expectCutsChangeNothing(sql(), change)).toMatchObject({ status: 200 });
+});

@@ -2,6 +2,7 @@
 import { erasePerson } from '@acg/controlplane/erase-person/erase-person';
 import { expect, test } from 'vitest';
 import { type Member, useControlPlane } from '../fixtures/control-plane.js';
+import { expectCutsChangeNothing } from '../fixtures/cut-writes.js';
 
 const plane = useControlPlane();
 const sql = () => plane().database.sql;
@@ -312,4 +313,27 @@ test('the erased account of a member leaves no key of a personal agent', async (
     union all select data::text, '' from events where data ->> 'agentId' = ${agent.id}`;
   expect(rows).toHaveLength(3);
   expect(JSON.stringify(rows)).not.toMatch(/lovelace/i);
+});
+
+type PersonalAgentSetup = Awaited<ReturnType<typeof setUp>>;
+
+test.each<[string, number, (setup: PersonalAgentSetup) => ReturnType<PersonalAgentSetup['createKey']>]>([
+  ['first key', 201, ({ createKey }) => createKey()],
+  ['key that restores the agent', 201, ({ createKey }) => createKey()],
+  ['member who leaves', 200, ({ member }) => member.call('DELETE', '/v1/members/me')],
+  ['role viewer', 200, ({ owner, member }) => owner.call('PATCH', `/v1/members/${member.userId}`, { role: 'viewer' })],
+  ['end of the setting', 200, ({ owner, path }) => owner.call('PATCH', path, { personalAgents: null })],
+])('a %s that loses its database connection at any write changes nothing', async (what, status, change) => {
+  const setup = await setUp();
+  const { owner, createKey, path, personalAgents } = setup;
+  if (what !== 'first key') {
+    const { agent } = (await createKey()).body;
+    expect((await owner.call('POST', '/v1/runs', { agentId: agent.id, budgetCents: 1, expiresIn: 600 })).status).toBe(
+      201,
+    );
+  }
+  if (what === 'key that restores the agent')
+    for (const setting of [null, personalAgents])
+      expect((await owner.call('PATCH', path, { personalAgents: setting })).status).toBe(200);
+  expect(await expectCutsChangeNothing(sql(), () => change(setup))).toMatchObject({ status });
 });

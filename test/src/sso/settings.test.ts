@@ -1,6 +1,7 @@
 /** Settings of single sign-on: who may change them, and which sessions a change ends. */
 import { expect, test } from 'vitest';
 import type { Member } from '../fixtures/control-plane.js';
+import { expectCutsChangeNothing } from '../fixtures/cut-writes.js';
 import { countLockWaiters, holdPostgresLock } from '../fixtures/hold-postgres-lock.js';
 import { waitUntil } from '../fixtures/wait-until.js';
 import { callLink, callWithSession, configure, openCallback, startLogin } from './gateway-login.js';
@@ -207,4 +208,15 @@ test('a change of the provider waits for an approval of a device that is under w
   await release();
   expect([(await approved).status, (await changed).status]).toEqual([200, 200]);
   expect(await device.poll()).toMatchObject({ status: 400, body: { error: 'access_denied' } });
+});
+
+test.each([
+  ['another client', ({ owner }: Organization) => configure(owner, provider.issuer, { clientId: 'another' })],
+  ['no provider', ({ owner }: Organization) => owner.call('DELETE', '/v1/sso')],
+  ['a checked domain', ({ owner, domainId }: Organization) => owner.call('POST', `/v1/sso/domains/${domainId}/verify`)],
+])('%s: settings that lose their database connection at any write change nothing', async (_, change) => {
+  const org = await createOrganization();
+  expect((await logIn(org, 'ada')).status).toBe(200);
+  await startLogin(plane(), org.email);
+  expect(await expectCutsChangeNothing(sql(), () => change(org))).toMatchObject({ status: 200 });
 });

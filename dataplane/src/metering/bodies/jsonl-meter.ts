@@ -11,9 +11,6 @@ import type { UsageReader } from '../reading/usage-reader-interface.js';
 
 const LF = 0x0a;
 
-/** Media types of streams with one JSON document per event and line. */
-export const LINE_STREAM_TYPES: ReadonlySet<string> = new Set(['application/stream+json', 'application/x-ndjson']);
-
 /**
  * Meter of a body with one JSON document per line: batch results, or the events of a stream. Scans each line in passing,
  * without buffering.

@@ -29,6 +29,11 @@ test.each<[string, readonly string[]]>([
   ['{"model":"a","models":["b","c"]}', ['a', 'b', 'c']],
   ['{"model":"a","models":"b"}', ['a', 'b']],
   ['{"model":"a","tools":[{"type":"image_generation","model":"b"},{"type":"x"}]}', ['a', 'b']],
+  ['{"model":"a","preset":"p"}', ['a', '@preset/p']],
+  ['{"model":"a","preset":null,"fallbacks":null}', ['a']],
+  ['{"model":"a","fallbacks":[{"model":"b"},{"model":"c","max_tokens":1}]}', ['a', 'b', 'c']],
+  ['{"model":"a","fallbacks":["b"]}', ['a', 'b']],
+  ['{"model":"a","fallbacks":"default"}', ['a', '@preset/default']],
 ])('reads from %s the models %j', (text, models) => {
   expect(read(text)).toEqual({ models });
 });
@@ -42,6 +47,11 @@ test.each([
   ['{"model":{"id":"a"}}', 'unnamed'],
   ['{"request":{"model":"a"}}', 'unnamed'],
   ['{"model":"a","models":[1]}', 'unnamed'],
+  ['{"preset":"p"}', 'unnamed'],
+  ['{"model":"a","preset":1}', 'unnamed'],
+  ['{"model":"a","fallbacks":true}', 'unnamed'],
+  ['{"model":"a","Preset":"p"}', 'ambiguous'],
+  ['{"model":"a","Fallbacks":[]}', 'ambiguous'],
   ['{"model":"a","model":"a"}', 'ambiguous'],
   ['{"model":"a","MODEL":"b"}', 'ambiguous'],
   ['{"model":"a","Models":["b"]}', 'ambiguous'],
@@ -61,6 +71,8 @@ test('reads the model of each request of a batch', () => {
   expect(read(batch(), 'batch')).toEqual({ problem: 'unnamed' });
   expect(read(batch('a', undefined), 'batch')).toEqual({ problem: 'unnamed' });
   expect(read(batch('a', 7), 'batch')).toEqual({ problem: 'unnamed' });
+  const falling = { requests: [{ custom_id: 'c', params: { model: 'a', fallbacks: [{ model: 'b' }] } }] };
+  expect(read(JSON.stringify(falling), 'batch')).toEqual({ models: ['a', 'b'] });
   expect(read('{"requests":[{"custom_id":"c","Params":{"model":"a"},"params":{"model":"b"}}]}', 'batch')).toEqual({
     problem: 'ambiguous',
   });

@@ -3,6 +3,7 @@
  * body arrives; decides only on the complete body.
  */
 
+import { PRESET_PREFIX } from '@acg/base/policy/model-rule';
 import { compileJsonPaths } from '../../scan/json-paths.js';
 import { JsonScanner, type JsonScanSink } from '../../scan/json-scanner.js';
 import { StrictJsonValidator } from './strict-json-validator.js';
@@ -29,19 +30,27 @@ const MODEL = 0;
 const MORE_MODELS = 1;
 const ITEM_MODEL = 2;
 const ITEMS = 3;
+/** Names of stored settings, which can replace the model; null: none. */
+const PRESET = 4;
 const SINGLE = compileJsonPaths({
   model: MODEL,
   models: MORE_MODELS,
   'models[]': MORE_MODELS,
   'tools[].model': MORE_MODELS,
+  preset: PRESET,
+  fallbacks: PRESET,
+  'fallbacks[]': MORE_MODELS,
+  'fallbacks[].model': MORE_MODELS,
 });
 const BATCH = compileJsonPaths({
   'requests[].params.model': ITEM_MODEL,
   'requests[].params.tools[].model': MORE_MODELS,
+  'requests[].params.fallbacks': PRESET,
+  'requests[].params.fallbacks[].model': MORE_MODELS,
   'requests[].custom_id': ITEMS,
 });
-const SINGLE_NAMES = ['model', 'models', 'tools'];
-const BATCH_NAMES = ['requests', 'params', 'model', 'tools'];
+const SINGLE_NAMES = ['model', 'models', 'tools', 'preset', 'fallbacks'];
+const BATCH_NAMES = ['requests', 'params', 'model', 'tools', 'fallbacks'];
 
 /** Reads one body. Create it with {@link createBodyModelReader}. */
 export interface BodyModelReader {
@@ -132,10 +141,11 @@ class JsonModelReader implements BodyModelReader, JsonScanSink {
       this.#items++;
       return;
     }
-    if (slot !== MORE_MODELS) this.#named++;
+    if (slot === PRESET && text === 'null') return;
+    if (slot === MODEL || slot === ITEM_MODEL) this.#named++;
     const model = text?.startsWith('"') ? parseModelString(text) : null;
     if (model === null) this.#hasInvalidModel = true;
-    else this.#models.push(model);
+    else this.#models.push(slot === PRESET ? PRESET_PREFIX + model : model);
   }
 }
 
