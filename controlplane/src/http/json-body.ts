@@ -3,6 +3,7 @@
  * one or `{}`, because many clients send `Content-Type: application/json` with every request. Any other body there is
  * rejected, not ignored.
  */
+import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { InvalidInput } from '../domain/errors.js';
 
@@ -12,15 +13,18 @@ export function addJsonBodyParsing(app: FastifyInstance): void {
   // RFC 7644 §8.1: directories send JSON under a name of its own.
   app.addContentTypeParser(
     ['application/json', 'application/scim+json'],
-    { parseAs: 'string' },
-    (request, text, done) => {
-      if (text.length === 0) done(null, undefined);
+    { parseAs: 'buffer' },
+    (request, bytes, done) => {
+      if (bytes.length === 0) done(null, undefined);
+      // Decoding replaces each wrong byte by the same character.
+      else if (!isUtf8(bytes as Buffer)) done(new InvalidInput('the body is not UTF-8'));
       else {
-        void parseJson(request, text as string, (error, body) => {
+        const text = bytes.toString();
+        void parseJson(request, text, (error, body) => {
           if (error !== null)
             done(new InvalidInput('the body is not valid JSON, or has a field __proto__ or constructor'));
           else {
-            const problem = findBodyProblem(text as string, body);
+            const problem = findBodyProblem(text, body);
             done(problem === null ? null : new InvalidInput(problem), body);
           }
         });
@@ -51,11 +55,14 @@ function assertKnownQuery({ query, routeOptions }: FastifyRequest): void {
 const isBodyEmpty = ({ body }: FastifyRequest): boolean =>
   body === undefined || body === null || (typeof body === 'object' && Object.keys(body).length === 0);
 
+const SHOWN_CHARS_MAX = 100;
+
 /** Why the body is rejected, as a text for the caller; null: it is not. `text` is the JSON of `body`. */
 export function findBodyProblem(text: string, body: unknown): string | null {
   if (hasUnstorableText(body)) return 'text must not contain NUL characters or unpaired surrogates';
   const repeated = findRepeatedName(text);
-  return repeated === null ? null : `the body has ${JSON.stringify(repeated)} twice in one object. Send it once.`;
+  if (repeated === null) return null;
+  return `the body has ${JSON.stringify(repeated.slice(0, SHOWN_CHARS_MAX))} twice in one object. Send it once.`;
 }
 
 /**

@@ -84,6 +84,18 @@ test('http: a route without a body accepts none, an empty one or {}, and rejects
   }
 });
 
+test('http: a body that is not UTF-8 is 400, so that no two passwords or names become the same text', async () => {
+  const admin = await plane().createMember('admin');
+  const headers = { authorization: `Bearer ${admin.token}`, 'content-type': 'application/json' };
+  const create = (name: string) =>
+    fetch(`${plane().url}/v1/projects`, { method: 'POST', headers, body: Buffer.from(`{"name":"${name}"}`, 'latin1') });
+  const rejected = await create('Müller');
+  expect(rejected.status).toBe(400);
+  expect(await rejected.json()).toEqual({ error: 'the body is not UTF-8' });
+  const created = await create(Buffer.from('Müller').toString('latin1'));
+  expect(await created.json()).toMatchObject({ project: { name: 'Müller' } });
+});
+
 test('http: every response has the security headers and a request id', async () => {
   for (const path of ['/v1/projects', '/v1/nothing', '/healthz']) {
     const { headers } = await fetch(plane().url + path);
