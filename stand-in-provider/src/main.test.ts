@@ -7,11 +7,13 @@ import { expect, test } from 'vitest';
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 const SETTINGS = new URL('../../deploy/stand-in-providers.json', import.meta.url);
 
-async function chat(origin: string, key: string): Promise<Response> {
+const HELLO = JSON.stringify({ model: 'gpt-5-mini', messages: [{ role: 'user', content: 'Say hello' }] });
+
+async function chat(origin: string, key: string, body = HELLO): Promise<Response> {
   return fetch(`${origin}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ model: 'gpt-5-mini', messages: [{ role: 'user', content: 'Say hello' }] }),
+    body,
   });
 }
 
@@ -26,6 +28,13 @@ test('stand-in provider: answers the key of the quickstart, rejects others, and 
     const answer = await chat(origin, openai.standInCredentials.apiKey);
     expect(await answer.json()).toMatchObject({ object: 'chat.completion', usage: { total_tokens: 29 } });
     expect((await chat(origin, 'sk-other')).status).toBe(401);
+    for (const body of ['', '{"model": ', 'null', '[]']) {
+      const rejection = await chat(origin, openai.standInCredentials.apiKey, body);
+      expect([body, rejection.status]).toEqual([body, 400]);
+      expect(await rejection.json()).toMatchObject({
+        error: { type: 'invalid_request_error', param: null, code: null },
+      });
+    }
     const second = spawn(process.execPath, [MAIN, new URL(origin).port], { stdio: ['ignore', 'ignore', 'pipe'] });
     const [message] = (await once(second.stderr, 'data')) as [Buffer];
     expect(message.toString()).toContain('choose another port');

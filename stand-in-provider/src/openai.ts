@@ -2,7 +2,7 @@
 
 import { CHAT_USAGE, chatCompletion, chatCompletionEvents } from './openai-chat-bodies.js';
 import { completedResponse, responseEvents } from './openai-response-bodies.js';
-import { type ReceivedRequest, StandInProvider } from './stand-in-provider.js';
+import { parseJsonObject, type ReceivedRequest, StandInProvider } from './stand-in-provider.js';
 import { eventStreamResponse, prettyJsonResponse, type StandInResponse } from './stand-in-response.js';
 
 /** The key of the quickstart: public, and in `deploy/stand-in-providers.json`, too. */
@@ -31,11 +31,11 @@ export class OpenAiStandIn extends StandInProvider {
     }
     switch (`${request.method} ${request.path}`) {
       case 'POST /v1/chat/completions':
-        return this.#chat(parseBody(request));
+        return withJsonBody(request, (body) => this.#chat(body));
       case 'POST /v1/responses':
-        return this.#responses(parseBody(request));
+        return withJsonBody(request, (body) => this.#responses(body));
       case 'POST /v1/embeddings':
-        return handleEmbeddings(parseBody(request));
+        return withJsonBody(request, handleEmbeddings);
       case 'GET /v1/models':
         return prettyJsonResponse(200, { object: 'list', data: [MODEL] }, RATE_HEADERS);
       case 'POST /v1/files':
@@ -87,7 +87,11 @@ export type Body = Record<string, unknown>;
 
 const MODEL = { id: 'gpt-5-mini', object: 'model', created: 1_754_425_777, owned_by: 'system' };
 
-const parseBody = (request: ReceivedRequest): Body => JSON.parse(request.body.toString('utf8')) as Body;
+function withJsonBody(request: ReceivedRequest, handle: (body: Body) => StandInResponse): StandInResponse {
+  const body = parseJsonObject(request);
+  if (body !== null) return handle(body);
+  return errorResponse(400, 'invalid_request_error', null, 'We could not parse the JSON body of your request.');
+}
 
 function errorResponse(status: number, type: string, code: string | null, message: string): StandInResponse {
   return prettyJsonResponse(status, { error: { message, type, param: null, code } }, RATE_HEADERS);

@@ -26,6 +26,16 @@ export interface ReceivedRequest {
   readonly bodyBytes: number;
 }
 
+/** Null: the body is no JSON object. */
+export function parseJsonObject({ body }: ReceivedRequest): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(body.toString('utf8'));
+    return typeof value === 'object' && !Array.isArray(value) ? (value as Record<string, unknown> | null) : null;
+  } catch {
+    return null;
+  }
+}
+
 const MAX_RECORDED_BODY_BYTES = 64 * 1024 * 1024;
 
 export abstract class StandInProvider {

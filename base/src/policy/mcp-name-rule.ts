@@ -6,8 +6,10 @@ import { foldMcpName } from './fold-mcp-name.js';
 /** Control characters, half surrogate pairs, and blanks at the ends, which some servers remove. */
 const NEVER_IN_NAMES = /^\s|\s$|[\0-\x1f\x7f\ud800-\udfff]/u;
 /** Parts of a URI that a server may resolve to another URI. */
-const RESOLVED_IN_URIS = /(?:^|[/:])\.{1,2}(?:[/?#]|$)|\\/;
+const RESOLVED_IN_URIS = /(?:^|[/:])\.{1,2}(?:[/?#;]|$)|\\/;
 const ASCII_ESCAPE = /%[0-7][0-9a-f]/gi;
+/** A URI that is escaped more often is not allowed. */
+const DECODINGS_MAX = 4;
 const NAME_CHARS_MAX = 2_048;
 
 /**
@@ -30,10 +32,28 @@ export class McpNameRule {
     return this.#allow === null || this.#allow.some((pieces) => matchesWildcard(pieces, name));
   }
 
-  /** A URI must be allowed as it is written and with its escapes decoded. */
+  /** A URI must be allowed as it is written and with its escapes decoded, also those that decoding produces. */
   allowsUri(uri: string): boolean {
-    const decoded = uri.replace(ASCII_ESCAPE, (code) => String.fromCharCode(Number.parseInt(code.slice(1), 16)));
-    return !RESOLVED_IN_URIS.test(decoded) && this.allows(uri) && (decoded === uri || this.allows(decoded));
+    let text = uri;
+    for (let decodings = 0; decodings <= DECODINGS_MAX; decodings++) {
+      if (RESOLVED_IN_URIS.test(decodeUtf8(text).normalize('NFKC')) || !this.allows(text)) return false;
+      const decoded = decodeAscii(text);
+      if (decoded === text) return true;
+      text = decoded;
+    }
+    return false;
+  }
+}
+
+const decodeAscii = (uri: string): string =>
+  uri.replace(ASCII_ESCAPE, (code) => String.fromCharCode(Number.parseInt(code.slice(1), 16)));
+
+/** As it is, where its escapes are no UTF-8. */
+function decodeUtf8(uri: string): string {
+  try {
+    return decodeURIComponent(uri);
+  } catch {
+    return uri;
   }
 }
 

@@ -7533,6 +7533,8 @@ export interface components {
             budgetCents: number;
             /** @description Booked spend of the run and its sub-runs. */
             spentCents: number;
+            /** @description The same in US dollars, rounded to six decimals. */
+            spentUsd: number;
             /** @description Booked calls of the run and its sub-runs. */
             calls: number;
             /** @description Number of runs whose parent is this run, counted up to 1000. The list with `parentId` has the whole `total`. */

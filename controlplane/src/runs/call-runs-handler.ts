@@ -10,7 +10,7 @@ import { status } from '@grpc/grpc-js';
 import { AppError, InvalidInput, NotFound, TooManyAttempts } from '../domain/errors.js';
 import { GrpcError, unaryHandler } from '../grpc/unary-handler-and-grpc-errors.js';
 import { HTTP_STATUS_BY_ERROR_CODE } from '../http/error-statuses.js';
-import { hasUnstorableText } from '../http/json-body.js';
+import { findBodyProblem } from '../http/json-body.js';
 import { describeSchemaErrors, validatorCompiler } from '../http/request-validation.js';
 import { AgentRunInput } from './schema.js';
 import type { AgentCaller, RunService } from './service.js';
@@ -56,7 +56,8 @@ function parseBody(text: string): AgentRunInput {
   } catch {
     throw new InvalidInput('the body must be JSON: {"budgetCents": 250, "expiresIn": 1800}');
   }
-  if (hasUnstorableText(value)) throw new InvalidInput('text must not contain NUL characters or unpaired surrogates');
+  const problem = findBodyProblem(text, value);
+  if (problem !== null) throw new InvalidInput(problem);
   if (validate(value)) return value;
   throw new InvalidInput(describeSchemaErrors(validate.errors ?? [], 'body'));
 }

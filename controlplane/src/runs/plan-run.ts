@@ -6,6 +6,7 @@ import { combinePolicies, findWidening } from '../agents/narrow-policy.js';
 import { createGatewayToken } from '../api-keys/create-gateway-token.js';
 import { Forbidden, InvalidInput } from '../domain/errors.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
+import { usdFromNanos } from '../reports/query/money-and-forecast.js';
 import { toCents } from './ending/append-runs-ended.js';
 import { type AgentRunInput, RUN_DEPTH_MAX, type Run } from './schema.js';
 import type * as store from './store.js';
@@ -109,6 +110,7 @@ export const presentRun = ({ ancestors, spentNanos, calls, ...row }: store.RunRo
   state: row.state,
   budgetCents: row.budgetCents,
   spentCents: toCents(spentNanos),
+  spentUsd: usdFromNanos(BigInt(spentNanos)),
   calls,
   subRuns: row.subRuns,
   policy: row.policy,

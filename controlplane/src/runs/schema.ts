@@ -34,6 +34,7 @@ export const Run = Type.Object({
   state: RunStateField,
   budgetCents: Cents,
   spentCents: Type.Integer({ minimum: 0, description: 'Booked spend of the run and its sub-runs.' }),
+  spentUsd: Type.Number({ minimum: 0, description: 'The same in US dollars, rounded to six decimals.' }),
   calls: Type.Integer({ minimum: 0, description: 'Booked calls of the run and its sub-runs.' }),
   subRuns: Type.Integer({
     minimum: 0,
@@ -127,6 +128,7 @@ export const EXAMPLES = {
   'Run.budgetCents': 250,
   'RunInput.budgetCents': 250,
   'Run.spentCents': 61,
+  'Run.spentUsd': 0.612_4,
   'Run.calls': 42,
   'Run.subRuns': 3,
   'RunInput.expiresIn': 1_800,

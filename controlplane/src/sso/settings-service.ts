@@ -152,6 +152,7 @@ export class SsoSettingsService {
     if (texts === null) throw new Conflict(`the name servers of ${before.domain} do not respond: try again`);
     const isVerified = texts.includes(VALUE_PREFIX + before.token);
     await sql.begin(async (tx) => {
+      if (!(await markChecked(tx, before, isVerified))) throw new NotFound('domain'); // removed meanwhile
       await recordAudit(
         tx,
         actor,
@@ -162,17 +163,15 @@ export class SsoSettingsService {
           verified: [before.verifiedAt !== null, isVerified],
         },
       );
-      await markChecked(tx, before, isVerified);
     });
     return presentDomain((await store.loadDomain(sql, actor.orgId, id)) ?? before);
   }
 
   async removeDomain(actor: Actor, id: string): Promise<void> {
     await this.dependencies.sql.begin(async (tx) => {
-      const before = await store.loadDomain(tx, actor.orgId, id);
-      if (before === null) throw new NotFound('domain');
-      await recordAudit(tx, actor, 'sso_domain.delete', { type: 'sso_domain', id }, { domain: [before.domain, null] });
-      await store.deleteDomain(tx, actor.orgId, id);
+      const domain = await store.deleteDomain(tx, actor.orgId, id);
+      if (domain === null) throw new NotFound('domain');
+      await recordAudit(tx, actor, 'sso_domain.delete', { type: 'sso_domain', id }, { domain: [domain, null] });
     });
   }
 
@@ -207,9 +206,11 @@ function assertDistinctGroups(groupRoles: readonly GroupRole[]): void {
 const describeGroupRoles = (groupRoles: readonly GroupRole[] | null | undefined): string[] =>
   (groupRoles ?? []).map(({ group, role }) => `${group}: ${role}`);
 
-async function markChecked(tx: Tx, row: store.DomainRow, isVerified: boolean): Promise<void> {
+async function markChecked(tx: Tx, row: store.DomainRow, isVerified: boolean): Promise<boolean> {
   try {
-    await tx.savepoint((inner) => store.markDomainChecked(inner as unknown as Tx, row.id, isVerified));
+    return (await tx.savepoint((inner) =>
+      store.markDomainChecked(inner as unknown as Tx, row.id, isVerified),
+    )) as boolean;
   } catch (error) {
     if (isUniqueViolation(error, 'sso_domains_verified'))
       throw new Conflict(`another organization has verified ${row.domain}`);

@@ -104,15 +104,19 @@ export async function insertDomain(
   return rows.length === 1;
 }
 
-export async function deleteDomain(tx: Tx, orgId: string, id: string): Promise<void> {
-  await tx`delete from sso_domains where org_id = ${orgId} and id = ${id}`;
+/** Returns its name; null: the organization has no such domain. */
+export async function deleteDomain(tx: Tx, orgId: string, id: string): Promise<string | null> {
+  const [row] = await tx<{ domain: string }[]>`
+    delete from sso_domains where org_id = ${orgId} and id = ${id} returning domain`;
+  return row?.domain ?? null;
 }
 
-/** Throws a unique violation (`sso_domains_verified`) when another organization has verified the domain. */
-export async function markDomainChecked(tx: Tx, id: string, verified: boolean): Promise<void> {
-  await tx`
+/** Returns false when the domain was removed. Throws a unique violation (`sso_domains_verified`) when another organization has verified the domain. */
+export async function markDomainChecked(tx: Tx, id: string, verified: boolean): Promise<boolean> {
+  const rows = await tx`
     update sso_domains set checked_at = now(), verified_at = ${verified ? tx`coalesce(verified_at, now())` : null}
-     where id = ${id}`;
+     where id = ${id} returning 1`;
+  return rows.length === 1;
 }
 
 /** Verified domains whose last check is older than `ageS` seconds; claims them by a new time of the check. */

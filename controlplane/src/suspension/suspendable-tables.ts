@@ -3,6 +3,7 @@
  * let a person or program act in an organization, or that send its data elsewhere.
  * `test/src/organizations/suspension-coverage.test.ts` compares the list with the tables of the schema.
  */
+import { SHOWN_ENDPOINT_URL } from '../db/shown-endpoint-url.js';
 
 export type SuspendableKind =
   | 'member'
@@ -98,7 +99,7 @@ export const SUSPENDABLE_TABLES: readonly SuspendableTable[] = [
   {
     kind: 'webhook',
     table: 'webhook_endpoints',
-    nameSql: "case t.kind when 'webhook' then t.url else substring(t.url from '^[^/]+//[^/]+') || '/…' end",
+    nameSql: SHOWN_ENDPOINT_URL,
     detailSql: "array_to_string(t.events, ', ')",
     suspendCondition: 'true',
     encrypted: true,

@@ -1,6 +1,7 @@
 import { containsPattern } from '../db/like-pattern.js';
 import { orderBy, type Sorting } from '../db/order-by.js';
 import type { Sql, Tx } from '../db/postgres-client.js';
+import { SHOWN_ENDPOINT_URL } from '../db/shown-endpoint-url.js';
 import { WEBHOOK_CHANNEL } from '../events/append-events.js';
 import type { EventName } from '../events/event-catalogue.js';
 import type { ListResult, Page } from '../http/limit-offset-pagination.js';
@@ -63,7 +64,7 @@ interface EndpointFilter extends Sorting<'createdAt' | 'url'> {
   readonly status?: EndpointRow['status'];
 }
 
-const ENDPOINT_ORDER = { createdAt: { by: 'created_at' }, url: { by: 'url', text: true } } as const;
+const ENDPOINT_ORDER = { createdAt: { by: 'created_at' }, url: { by: SHOWN_ENDPOINT_URL, text: true } } as const;
 
 export async function listEndpoints(
   sql: Sql,
@@ -72,7 +73,7 @@ export async function listEndpoints(
   page: Page,
 ): Promise<ListResult<EndpointRow>> {
   const where = sql`org_id = ${orgId} ${status === undefined ? sql`` : sql`and status = ${status}`}
-    ${search === '' ? sql`` : sql`and url ilike ${containsPattern(search)}`}`;
+    ${search === '' ? sql`` : sql`and ${sql.unsafe(SHOWN_ENDPOINT_URL)} ilike ${containsPattern(search)}`}`;
   const rows = await sql<EndpointRow[]>`
     select ${endpointColumns(sql)} from webhook_endpoints where ${where}
     ${orderBy(sql, ENDPOINT_ORDER, sorting)} limit ${page.limit} offset ${page.offset}`;

@@ -113,7 +113,7 @@ function areParamsMirrored(params: readonly string[], args: unknown): boolean {
   const stack: unknown[] = [args];
   while (stack.length > 0) {
     const value = stack.pop();
-    if (typeof value === 'object' && value !== null) stack.push(...Object.values(value));
+    if (typeof value === 'object' && value !== null) for (const item of Object.values(value)) stack.push(item);
     else if (typeof value === 'number') numbers.add(value);
     else texts.add(String(value));
   }

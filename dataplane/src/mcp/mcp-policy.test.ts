@@ -138,6 +138,41 @@ test.each([
   expect(mismatch === null ? null : mismatch.isModern).toBe(isModern);
 });
 
+test.each([
+  'delete_repo',
+  'Delete_Repo',
+  'ｄelete_repo',
+  'de\u00adlete_repo',
+  '\u200bdelete_repo',
+  'delete_ßtuff',
+  'delete_ıssue',
+])('mcp policy: a denied tool is denied in the spelling %j', (name) => {
+  const policy = new McpPolicy({ ...NONE, tools: without('delete_repo', 'delete_sstuff', 'delete_issue') });
+  expect(policy.check(call('tools/call', { name }))).not.toBeNull();
+  expect(policy.check(call('tools/call', { name: 'delete_ré po' }))).toBeNull();
+});
+
+test.each([
+  ['repo://acme/a%20b%25', true],
+  ['repo://acme/%C3%A4', true],
+  ['repo://acme/100%', true],
+  ['repo://acme/%252e%252e/evil', false],
+  ['repo://acme/..;/evil', false],
+  ['repo://acme/\u2025/evil', false],
+  ['repo://acme/%EF%BC%8E%EF%BC%8E/evil', false],
+  ['repo://acme/%2525252525252e', false],
+])('mcp policy: a resource that a server may resolve to another one: %s', (uri, isAllowed) => {
+  const policy = new McpPolicy({ ...NONE, resources: only('repo://acme/*') });
+  expect(policy.check(call('resources/read', { uri })) === null).toBe(isAllowed);
+});
+
+test('mcp headers: any number of arguments is read', () => {
+  const message = call('tools/call', { name: 'a' });
+  const mismatch = (value: string) =>
+    compareMcpHeaders(['mcp-param-a', value], message, () => ({ list: Array(300_000).fill(7) }));
+  expect([mismatch('7'), mismatch('8')]).toEqual([null, expect.objectContaining({ isModern: false })]);
+});
+
 test('mcp lists: keep only what the agent may use, and no shared cache keeps them', () => {
   const policy = new McpPolicy({ tools: only('a*'), resources: without('x://secret*'), prompts: null });
   const tools = {

@@ -314,6 +314,19 @@ describe('meter: estimates truncated responses and responses without usage', () 
       const body = Buffer.from(`{"model":"m","usage":{"prompt_tokens":${bad},"completion_tokens":${bad}}}`);
       expect(read({}, body)).toMatchObject({ source: 'estimated', tokensInUncached: 100 });
     }
+    // Beside a figure that is possible, too: 0 in its place would be free.
+    for (const bad of ['-1', '1e12', '"7"', '[]', '{}']) {
+      for (const figures of [
+        `"prompt_tokens":${bad},"completion_tokens":20`,
+        `"prompt_tokens":5,"output_tokens":${bad}`,
+      ]) {
+        const body = Buffer.from(`{"model":"m","usage":{${figures}}}`);
+        expect(read({}, body)).toMatchObject({ source: 'estimated', tokensInUncached: 100 });
+      }
+      const message = Buffer.from(`{"usage":{"input_tokens":7,"output_tokens":${bad}}}`);
+      const reading = read({ usageFormat: 'anthropic', path: '/v1/messages' }, message);
+      expect(reading).toMatchObject({ source: 'estimated', tokensInUncached: 100 });
+    }
     const mixed = Buffer.from(
       '{"usage":{"prompt_tokens":10.9,"completion_tokens":5,"prompt_tokens_details":{"cached_tokens":99},' +
         '"completion_tokens_details":{"reasoning_tokens":-3}}}',
@@ -325,6 +338,14 @@ describe('meter: estimates truncated responses and responses without usage', () 
       tokensReasoning: 0,
     });
   });
+});
+
+it('meter: usage of 0 after real usage does not count', () => {
+  const usage = (count: number): string =>
+    `data: {"choices":[],"usage":{"prompt_tokens":${count},"completion_tokens":${count}}}\n\n`;
+  expect(read({ contentType: SSE_TYPE }, Buffer.from(usage(9) + usage(0)))).toMatchObject({ tokensOut: 9 });
+  expect(read({ contentType: SSE_TYPE }, Buffer.from(usage(9) + usage(8)))).toMatchObject({ tokensOut: 8 });
+  expect(read({ contentType: SSE_TYPE }, Buffer.from(usage(0)))).toMatchObject({ source: 'reported', tokensOut: 0 });
 });
 
 describe('meter: errors inside a 200 stream', () => {

@@ -3,13 +3,14 @@
  *
  *   text/event-stream ── SseParser ── events ─┐
  *   application/json ─────── whole body ──────┼─▶ JsonScanner ──▶ UsageReader (by format) ──▶ UsageReading
- *   …jsonl, batch results ── lines ───────────┤
+ *   …jsonl, NDJSON streams ─ lines ───────────┤
  *   AWS event stream ─────── frames ──────────┤
  *   JSON array of events ─── items ───────────┘
  *   gzip, br, deflate, zstd ── decoded off the event loop, bounded ──▶ as above
  */
 
 import { AWS_EVENT_STREAM_TYPE } from '../scan/aws-event-stream-parser.js';
+import { LINE_STREAM_TYPES } from '../scan/sse-splitter.js';
 import { BinaryBodyMeter } from './bodies/binary-body-meter.js';
 import { CompressedBodyMeter, isCompressed } from './bodies/compressed-body-meter.js';
 import { EventStreamMeter } from './bodies/event-stream-meter.js';
@@ -77,7 +78,8 @@ function createPlainMeter(options: MeterOptions, reader: UsageReader): BodyMeter
   if (reader instanceof GeminiUsageReader && isArrayStreamPath(options.path))
     return new JsonArrayMeter(options, reader);
   if (options.method === 'GET' && isBatchResultFile(normalizePath(options.path)))
-    return new JsonlMeter(options, reader);
+    return new JsonlMeter('jsonl', options, reader);
+  if (LINE_STREAM_TYPES.has(type)) return new JsonlMeter('events', options, reader);
   // Without a content type the body is assumed to be JSON, because these providers send JSON.
   if (type === '' || type.endsWith('json') || type.startsWith('text/')) return new JsonDocumentMeter(options, reader);
   return new BinaryBodyMeter(options, reader);

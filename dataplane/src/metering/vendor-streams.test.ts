@@ -9,6 +9,7 @@ import {
   awsException,
   claudeOnBedrockStream,
   cohereBody,
+  cohereLineStream,
   cohereStream,
   converseBody,
   converseStream,
@@ -52,6 +53,18 @@ function read(options: MeterOptions, body: Buffer, isComplete = true): UsageRead
   const meter = createMeter(options);
   meter.observe(Buffer.from(body));
   return meter.finish(isComplete);
+}
+
+function follow(meter: UsageMeter, body: Buffer, separator: string): number[] {
+  const seen: number[] = [];
+  for (let at = 0; at < body.length; ) {
+    const end = body.indexOf(separator, at);
+    const to = end < 0 ? body.length : end + separator.length;
+    meter.observe(body.subarray(at, to));
+    seen.push(meter.tokensOutSeen);
+    at = to;
+  }
+  return seen;
 }
 
 const words = (count: number): string[] => Array.from({ length: count }, (_, i) => ` w${i}`);
@@ -234,18 +247,6 @@ describe('a malformed event stream', () => {
 
 describe('output that counts against a reservation', () => {
   /** Output seen after each chunk. */
-  function follow(meter: UsageMeter, body: Buffer, separator: string): number[] {
-    const seen: number[] = [];
-    for (let at = 0; at < body.length; ) {
-      const end = body.indexOf(separator, at);
-      const to = end < 0 ? body.length : end + separator.length;
-      meter.observe(body.subarray(at, to));
-      seen.push(meter.tokensOutSeen);
-      at = to;
-    }
-    return seen;
-  }
-
   test('Gemini: the totals of an event count when another event follows', () => {
     const body = geminiStream(words(4), totals);
     expect(follow(createMeter(gemini()), body, '\r\n\r\n')).toEqual([0, 1, 2, 3]);
@@ -287,4 +288,36 @@ test.each([
 ] as const)('an unanswered call of %s to %s costs its input: %s', (usageFormat, path, tokens) => {
   const reading = estimateAbortedCall(optionsOf(usageFormat, path));
   expect(reading?.tokensInUncached ?? null).toBe(tokens);
+});
+
+describe('a stream with an event on each line', () => {
+  const options = optionsOf('cohere', '/v1/chat', { contentType: 'application/stream+json' });
+
+  test('has the usage of its last event, at any chunk boundaries', () => {
+    const stream = cohereLineStream(words(3), billed);
+    for (const size of [1, 7, stream.length]) {
+      const meter = createMeter(options);
+      for (let at = 0; at < stream.length; at += size) meter.observe(Buffer.from(stream.subarray(at, at + size)));
+      expect(meter.finish(true)).toMatchObject({ source: 'reported', tokensInUncached: 10, tokensOut: 300 });
+    }
+  });
+
+  test('is checked and estimated event by event', () => {
+    const stream = cohereLineStream(['x'.repeat(400), ...words(5)], billed);
+    expect(follow(createMeter(options), stream, '\n').slice(0, 4)).toEqual([0, 100, 101, 102]);
+    const cut = read(options, stream.subarray(0, stream.indexOf('{"is_finished":true')), false);
+    expect(cut).toMatchObject({ source: 'estimated', tokensInUncached: 100, tokensOut: 104 });
+  });
+});
+
+test.each<[string, MeterOptions, Buffer]>([
+  [
+    'gemini',
+    gemini(GENERATE, 'application/json'),
+    Buffer.from('{"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":-1}}'),
+  ],
+  ['bedrock', bedrock(CONVERSE, 'application/json'), converseBody('Hi', { inputTokens: 9, outputTokens: 1e12 })],
+  ['cohere', cohere('application/json'), cohereBody('Hi', { billed_units: { input_tokens: 9, output_tokens: '5' } })],
+])('an impossible figure of %s makes its usage unknown', (_format, options, body) => {
+  expect(read(options, body)).toMatchObject({ source: 'estimated', tokensInUncached: 100 });
 });

@@ -42,6 +42,22 @@ test('reservation meter: forwards a chunk whole when even its shortest tokens fi
   expect(meter.nextCheckOffset(chunk, 11)).toBe(180); // the line does not end in this chunk
 });
 
+test.each([
+  ['CR', '\r'],
+  ['CRLF', '\r\n'],
+])('reservation meter: checks lines that end in %s', (_what, end) => {
+  const { meter, usage } = createMeter();
+  usage.tokensOutSeen = 44;
+  const chunk = Buffer.from(`a${end}b${end}${end}c`);
+  const length = end.length;
+  expect([0, 1 + length, 2 + 2 * length, 2 + 3 * length].map((at) => meter.nextCheckOffset(chunk, at))).toEqual([
+    1 + length,
+    2 + 2 * length,
+    2 + 3 * length,
+    chunk.length,
+  ]);
+});
+
 test('reservation meter: checks a response without lines every 256 bytes', () => {
   const { meter, usage } = createMeter({}, false);
   usage.tokensOutSeen = 44;

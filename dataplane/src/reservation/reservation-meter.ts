@@ -2,6 +2,7 @@
 
 import type { ReservedOutput } from '../call/exchange.js';
 import type { UsageMeter } from '../metering/reading/response-usage-meter-interface.js';
+import { findLineEnd } from '../scan/sse-splitter.js';
 
 /** Without a stated maximum the reservation is an estimate, and so are the tokens of the chunks seen. */
 const USED_RATIO = 0.75;
@@ -12,7 +13,6 @@ const EMPTY_CHUNKS = 2;
 const BYTES_PER_TOKEN_MIN = 4;
 /** Check interval of a response without lines, bytes. */
 const CHECK_INTERVAL_BYTES = 256;
-const LF = 0x0a;
 
 export class ReservationMeter {
   readonly #meter: UsageMeter;
@@ -53,8 +53,8 @@ export class ReservationMeter {
     const tokensMax = (chunk.length - at) / BYTES_PER_TOKEN_MIN;
     if (this.#meter.tokensOutSeen + tokensMax <= this.#tokensUsable) return chunk.length;
     if (!this.#endsAtLines) return Math.min(chunk.length, at + CHECK_INTERVAL_BYTES);
-    const lineEnd = chunk.indexOf(LF, at);
-    return lineEnd === -1 ? chunk.length : lineEnd + 1;
+    const lineEnd = findLineEnd(chunk, at);
+    return lineEnd === -1 ? chunk.length : lineEnd;
   }
 
   /** Nano-dollars to request: a quarter of the reservation, and at least what the tokens seen so far need. */

@@ -4,6 +4,7 @@ import type { CallMetering } from '../call/call-metering-interface.js';
 import type { RoutedExchange } from '../call/exchange.js';
 import type { BodyEdit, ResponsePlan } from '../call/response-plan-types.js';
 import type { Injection, Upstream } from '../context/agent-context.js';
+import { LINE_STREAM_TYPES } from '../scan/sse-splitter.js';
 import { filterResponseHead, type ResponseHead } from '../upstream/filter-response-head.js';
 import {
   BodyMasker,
@@ -23,8 +24,7 @@ import { NO_MCP_PLAN, planMcpAnswer } from './plan-mcp-answer.js';
 const FAILURE_BODY_PREFIX_BYTES = 4096;
 const STREAMED_MEDIA_TYPES: ReadonlySet<string> = new Set([
   'text/event-stream',
-  'application/stream+json',
-  'application/x-ndjson',
+  ...LINE_STREAM_TYPES,
   'application/vnd.amazon.eventstream',
 ]);
 

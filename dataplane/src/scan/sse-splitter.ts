@@ -140,3 +140,12 @@ function indexOrEnd(bytes: Buffer, byte: number, from: number): number {
 /** Index after the LF, CR or CRLF at `end`. */
 export const skipLineEnd = (bytes: Buffer, end: number): number =>
   bytes[end] === CR && bytes[end + 1] === LF ? end + 2 : end + 1;
+
+/** Offset behind the next LF, CR or CRLF from `at` on; -1: none. Linear, whatever the line ends are. */
+export function findLineEnd(bytes: Buffer, at: number): number {
+  for (let i = at; i < bytes.length; i++) if (bytes[i] === LF || bytes[i] === CR) return skipLineEnd(bytes, i);
+  return -1;
+}
+
+/** Media types of streams whose events are JSON documents, one on each line. */
+export const LINE_STREAM_TYPES: ReadonlySet<string> = new Set(['application/stream+json', 'application/x-ndjson']);

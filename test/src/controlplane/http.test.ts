@@ -28,6 +28,14 @@ test.each([
   ['a poisoned prototype', '{"__proto__":{}}', JSON_TYPE, 400, /^the body is not valid JSON, or /],
   ['a NUL', '{"name":"a\\u0000b"}', JSON_TYPE, 400, /^text must not contain NUL/],
   ['half a surrogate pair', '{"name":["\\ud800"]}', JSON_TYPE, 400, /^text must not contain NUL/],
+  [
+    'a name twice',
+    '{"name":"a","name":"b"}',
+    JSON_TYPE,
+    400,
+    /^the body has "name" twice in one object\. Send it once\.$/,
+  ],
+  ['a nested name twice', '{"x":[{"a":1,"b":{"a":2},"\\u0061":3}]}', JSON_TYPE, 400, /^the body has "a" twice/],
   ['100 000 levels', `${'['.repeat(1e5)}${']'.repeat(1e5)}`, JSON_TYPE, 400, /^the body must be a JSON object$/],
   ['another content type', 'name=x', { 'content-type': 'application/x-www-form-urlencoded' }, 400, /application\/json/],
   ['plain text', 'x', { 'content-type': 'text/plain' }, 400, /application\/json/],
@@ -74,6 +82,18 @@ test('http: a route without a body accepts none, an empty one or {}, and rejects
     const response = await fetch(`${plane().url}/v1/projects/${id}`, { method: 'DELETE', headers, body });
     expect(response.status).toBe(status);
   }
+});
+
+test('http: a body that is not UTF-8 is 400, so that no two passwords or names become the same text', async () => {
+  const admin = await plane().createMember('admin');
+  const headers = { authorization: `Bearer ${admin.token}`, 'content-type': 'application/json' };
+  const create = (name: string) =>
+    fetch(`${plane().url}/v1/projects`, { method: 'POST', headers, body: Buffer.from(`{"name":"${name}"}`, 'latin1') });
+  const rejected = await create('Müller');
+  expect(rejected.status).toBe(400);
+  expect(await rejected.json()).toEqual({ error: 'the body is not UTF-8' });
+  const created = await create(Buffer.from('Müller').toString('latin1'));
+  expect(await created.json()).toMatchObject({ project: { name: 'Müller' } });
 });
 
 test('http: every response has the security headers and a request id', async () => {

@@ -231,6 +231,7 @@ test('the list of what a member created has at most 200 items, and the number of
 });
 
 test('a removal with what the member created that loses its database connection at any write changes nothing', async () => {
+  await sql()`delete from webhook_endpoints`; // of other tests: deliveries write rows, too
   const owner = await plane().createMember('owner');
   const leaver = await plane().createMember('admin', owner.orgId);
   const { runId } = await createItems(leaver, await createAgent(owner), 'of the leaver');

@@ -173,6 +173,7 @@ test('a tree of runs: every budget is kept, and what fits is admitted', async ()
   for (const node of nodes) {
     const { run } = (await tenant.call('GET', `/v1/runs/${node.id}`)).body;
     expect(run.spentCents).toBe(Math.round(node.spentNanos / CENT_NANOS));
+    expect(run.spentUsd).toBe(Math.round(node.spentNanos / 1_000) / 1e6);
   }
   const readExceeded = async (): Promise<string[]> => {
     const { events } = (await tenant.call('GET', '/v1/events?event=run.budget_exceeded&limit=100')).body;

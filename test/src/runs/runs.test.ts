@@ -75,6 +75,7 @@ test('a run: started, listed, read, ended; its token is shown once', async () =>
     state: 'running',
     budgetCents: 250,
     spentCents: 0,
+    spentUsd: 0,
     calls: 0,
     endedAt: null,
   });
@@ -133,6 +134,8 @@ test('sub-runs: four levels, none outlives its parent, a budget above the parent
   const without = await asAgent(token, 'POST', '', { budgetCents: 1 });
   expect(without).toMatchObject({ status: 400, body: { error: expect.stringContaining('expiresIn is required') } });
   expect(await asAgent(token, 'POST', '', '{')).toMatchObject({ status: 400 });
+  const twice = await asAgent(token, 'POST', '', '{"budgetCents":1,"expiresIn":600,"budgetCents":100}');
+  expect(twice).toMatchObject({ status: 400, body: { error: expect.stringContaining('"budgetCents" twice') } });
   expect(await asAgent(token, 'POST', '', { budgetCents: 6_000, expiresIn: 60 })).toMatchObject({
     body: { boundBy: { scope: 'agent', remainingCents: 5_000 } },
   });

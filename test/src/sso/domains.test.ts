@@ -1,6 +1,7 @@
 /** Domains of single sign-on: verified by one organization, checked each week, at most 50. */
 import { expect, test } from 'vitest';
 import type { Member } from '../fixtures/control-plane.js';
+import { countLockWaiters, holdPostgresLock } from '../fixtures/hold-postgres-lock.js';
 import { waitUntil } from '../fixtures/wait-until.js';
 import { startLogin } from './gateway-login.js';
 import { newDomain, useSingleSignOn } from './use-single-sign-on.js';
@@ -125,4 +126,27 @@ test('the weekly check takes 20 verified domains at a time, the oldest first, an
   expect(await due()).toEqual(['never.example.org']);
   const verified = await sql()`select domain from sso_domains where org_id = ${org.orgId} and verified_at is not null`;
   expect(verified).toEqual([{ domain: org.domain }]);
+});
+
+test('domains: of two removals at once, and a check meanwhile, only the first removal has an effect', async () => {
+  const org = await createOrganization();
+  const path = `/v1/sso/domains/${org.domainId}`;
+  const release = await holdPostgresLock(
+    sql(),
+    (tx) => tx`select 1 from sso_domains where id = ${org.domainId} for update`,
+  );
+  const calls = [
+    ['DELETE', path],
+    ['DELETE', path],
+    ['POST', `${path}/verify`],
+  ] as const;
+  const answers = [];
+  for (const [n, [method, url]] of calls.entries()) {
+    answers.push(org.owner.call(method, url));
+    await expect.poll(() => countLockWaiters(sql())).toBe(n + 1);
+  }
+  await release();
+  expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 404, 404]);
+  expect(await entriesOf(org, 'sso_domain.delete')).toHaveLength(1);
+  expect(await entriesOf(org, 'sso_domain.verify')).toHaveLength(1); // of the preparation
 });

@@ -1,6 +1,6 @@
 /** Anthropic: messages whole and streamed, token counts, models, batches. Formats as the provider documents them. */
 
-import { type ReceivedRequest, StandInProvider } from '@acg/stand-in-provider/stand-in-provider';
+import { parseJsonObject, type ReceivedRequest, StandInProvider } from '@acg/stand-in-provider/stand-in-provider';
 import {
   eventStreamResponse,
   jsonResponse,
@@ -37,8 +37,11 @@ export class AnthropicStandIn extends StandInProvider {
         : this.#results();
     }
     switch (`${request.method} ${request.path}`) {
-      case 'POST /v1/messages':
-        return this.#messages(JSON.parse(request.body.toString('utf8')) as Record<string, unknown>);
+      case 'POST /v1/messages': {
+        const body = parseJsonObject(request);
+        if (body !== null) return this.#messages(body);
+        return errorResponse(400, 'invalid_request_error', 'The request body is not valid JSON');
+      }
       case 'POST /v1/messages/count_tokens':
         return jsonResponse(200, { input_tokens: 14 }, RATE_HEADERS);
       case 'GET /v1/models':

@@ -186,6 +186,26 @@ test('webhooks: a failing delivery is tried four times, fails, and a manual retr
   expect((await stranger.call('GET', `/v1/webhooks/deliveries/${failed.id}`)).status).toBe(404);
 });
 
+test('webhooks: neither search, order nor name in the audit trail shows the secret part of a chat URL', async () => {
+  const admin = await plane().createMember('admin');
+  const viewer = await plane().createMember('viewer', admin.orgId);
+  const ids: string[] = [];
+  for (const part of ['/services/T0/zzz', '?sig=aaa']) {
+    const body = { url: `https://example.com${part}`, kind: 'slack', events: ['agent.created'] };
+    ids.push((await admin.call('POST', '/v1/webhooks', body)).body.endpoint.id);
+  }
+  const list = async (query: string) => (await viewer.call('GET', `/v1/webhooks?${query}`)).body;
+  for (const search of ['zzz', 'services/T0', 'sig=', 'aaa']) expect((await list(`search=${search}`)).total).toBe(0);
+  expect((await list('search=//EXAMPLE.com')).total).toBe(2);
+  // By their ids, because they look alike.
+  const sorted = (await list('sort=url&order=asc')).endpoints.map(({ id }: { id: string }) => id);
+  expect(sorted).toEqual(ids);
+  const trail = (await admin.call('GET', '/v1/audit')).body.entries;
+  expect(trail.map(({ target }: { target: { name: string } }) => target.name)).toEqual(
+    ids.map(() => 'https://example.com/…'),
+  );
+});
+
 test('webhooks: a paused endpoint receives nothing, and gets its waiting deliveries when it is active again', async () => {
   const admin = await plane().createMember('admin');
   const path = newPath();

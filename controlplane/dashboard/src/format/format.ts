@@ -4,7 +4,7 @@ import { chosenTimeZone, timeZoneUnit } from './time-zone.js';
 const MINUTE_S = 60;
 const HOUR_S = 3_600;
 const DAY_S = 86_400;
-const CENTS_PER_USD = 100;
+export const CENTS_PER_USD = 100;
 /** Smaller amounts are shown as `< $0.0001`. */
 const SMALLEST_USD = 0.0001;
 const CENT_DIGITS = 2;

@@ -1,10 +1,9 @@
 import { JsonScanner } from '../../scan/json-scanner.js';
 import { type SseEventKind, SseParser, type SseSink } from '../../scan/sse-parser.js';
+import { findLineEnd } from '../../scan/sse-splitter.js';
 import type { BodyMeter, MeterOptions, UsageReading } from '../reading/response-usage-meter-interface.js';
 import type { UsageReader } from '../reading/usage-reader-interface.js';
 
-const LF = 0x0a;
-const CR = 0x0d;
 const USAGE_KEY = Buffer.from('"usage"');
 
 /**
@@ -23,6 +22,7 @@ export class SseMeter implements BodyMeter, SseSink {
   #usageAt = 0;
   #isLongOpen = false;
 
+  /** The blank line that ends an event is a line, too. */
   readonly findBoundary: BodyMeter['findBoundary'];
 
   constructor(options: MeterOptions, reader: UsageReader) {
@@ -93,13 +93,6 @@ export class SseMeter implements BodyMeter, SseSink {
     }
     return false;
   }
-}
-
-/** Offset behind the line end; -1: none. The blank line that ends an event is a line, too. */
-function findLineEnd(chunk: Buffer, at: number): number {
-  const lf = chunk.indexOf(LF, at);
-  const end = lf < 0 ? chunk.indexOf(CR, at) : lf;
-  return end < 0 ? -1 : end + 1;
 }
 
 function findUsageKey(bytes: Buffer, from: number): number {

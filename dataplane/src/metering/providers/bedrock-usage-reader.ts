@@ -7,6 +7,7 @@ import { compileJsonPaths, type JsonPathNode } from '../../scan/json-paths.js';
 import { asJsonObject, type JsonObject, parseJsonObject, parseJsonString } from '../../scan/parse-json-text.js';
 import { CumulativeUsageReader } from '../reading/cumulative-usage-reader.js';
 import {
+  isImpossibleCount,
   mergeAnthropicUsage,
   parseCount,
   parseOpenAiUsage,
@@ -138,13 +139,15 @@ function mergeBedrockUsage(counts: UsageCounts, usage: JsonObject): boolean {
     return parsed !== null;
   }
   if (usage.input_tokens !== undefined || usage.output_tokens !== undefined) return mergeAnthropicUsage(counts, usage);
-  const isMerged = mergeTotals(
-    counts,
-    parseCount(usage.inputTokens ?? usage.inputTokenCount),
-    parseCount(usage.outputTokens ?? usage.outputTokenCount),
-    parseCount(usage.cacheReadInputTokens ?? usage.cacheReadInputTokenCount),
-    parseCount(usage.cacheWriteInputTokens ?? usage.cacheWriteInputTokenCount),
-  );
+  const figures = [
+    usage.inputTokens ?? usage.inputTokenCount,
+    usage.outputTokens ?? usage.outputTokenCount,
+    usage.cacheReadInputTokens ?? usage.cacheReadInputTokenCount,
+    usage.cacheWriteInputTokens ?? usage.cacheWriteInputTokenCount,
+  ];
+  if (figures.some(isImpossibleCount)) return false;
+  const [tokensIn, tokensOut, cacheRead, cacheWrite] = figures.map(parseCount);
+  const isMerged = mergeTotals(counts, tokensIn!, tokensOut!, cacheRead!, cacheWrite!);
   const writes = Array.isArray(usage.cacheDetails) ? usage.cacheDetails.map(asJsonObject) : [];
   const longWrites = writes.filter((write) => write?.ttl === '1h').map((write) => parseCount(write?.inputTokens) ?? 0);
   if (longWrites.length > 0) counts.cacheWrite1h = longWrites.reduce((sum, tokens) => sum + tokens);

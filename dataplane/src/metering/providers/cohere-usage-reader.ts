@@ -7,17 +7,27 @@ import { asJsonObject, type JsonObject, parseJsonObject } from '../../scan/parse
 import { looksLikeDeltaEvent } from '../../scan/sse-delta-and-error-detection.js';
 import { EVENT_DELTA, type SseEventKind } from '../../scan/sse-parser.js';
 import { CumulativeUsageReader } from '../reading/cumulative-usage-reader.js';
-import { parseCount, parsePart, SEARCHES_MAX, type UsageCounts } from '../reading/provider-usage-to-token-counts.js';
+import {
+  isImpossibleCount,
+  parseCount,
+  parsePart,
+  SEARCHES_MAX,
+  type UsageCounts,
+} from '../reading/provider-usage-to-token-counts.js';
 import type { ObservedBody } from '../reading/usage-reader-interface.js';
 
 const USAGE = 0;
 const FINISH = 1;
+/** Output in an event of a stream of version 1. */
+const TEXT = 2;
 const PATHS = compileJsonPaths({
   usage: USAGE,
   'delta.usage': USAGE,
   meta: USAGE,
   'response.meta': USAGE,
   'delta.finish_reason': FINISH,
+  finish_reason: FINISH,
+  text: TEXT,
 });
 const DELTA_ENVELOPE_BYTES = '{"type":"content-delta","index":0,"delta":{"message":{"content":{"text":""}}}}'.length;
 const FREE_CALLS =
@@ -40,6 +50,10 @@ export class CohereUsageReader extends CumulativeUsageReader {
       if (text === '"ERROR"') this.setError('server_error');
       return;
     }
+    if (slot === TEXT) {
+      this.addOutput(text);
+      return;
+    }
     const usage = parseJsonObject(text);
     if (usage !== null) this.mergeUsage((counts) => mergeCohereUsage(counts, usage));
   }
@@ -57,8 +71,11 @@ export const isBilledCoherePath = (path: string): boolean => !FREE_CALLS.test(pa
 function mergeCohereUsage(counts: UsageCounts, usage: JsonObject): boolean {
   const billed = asJsonObject(usage.billed_units);
   const tokens = asJsonObject(usage.tokens);
-  const text = parseCount(billed?.input_tokens ?? tokens?.input_tokens);
-  const out = parseCount(billed?.output_tokens ?? tokens?.output_tokens);
+  const figureIn = billed?.input_tokens ?? tokens?.input_tokens;
+  const figureOut = billed?.output_tokens ?? tokens?.output_tokens;
+  if (isImpossibleCount(figureIn) || isImpossibleCount(figureOut)) return false;
+  const text = parseCount(figureIn);
+  const out = parseCount(figureOut);
   const searches = parseCount(billed?.search_units);
   const images = parseCount(billed?.images);
   const imageTokens = parseCount(billed?.image_tokens) ?? (images ?? 0) * IMAGE_TOKENS;

@@ -5,7 +5,13 @@
 import { compileJsonPaths, type JsonPathNode } from '../../scan/json-paths.js';
 import { asJsonObject, type JsonObject, parseJsonObject, parseJsonString } from '../../scan/parse-json-text.js';
 import { CumulativeUsageReader } from '../reading/cumulative-usage-reader.js';
-import { parseCount, parsePart, SEARCHES_MAX, type UsageCounts } from '../reading/provider-usage-to-token-counts.js';
+import {
+  isImpossibleCount,
+  parseCount,
+  parsePart,
+  SEARCHES_MAX,
+  type UsageCounts,
+} from '../reading/provider-usage-to-token-counts.js';
 import type { MeterOptions } from '../reading/response-usage-meter-interface.js';
 import { IMAGE_TOKENS_OUT } from '../reading/token-estimates.js';
 import { findResponseHeader, type ObservedBody } from '../reading/usage-reader-interface.js';
@@ -121,8 +127,11 @@ export function isBilledGeminiPath(path: string): boolean {
  * has beyond the known parts counts as output. Returns false when the object has no figure.
  */
 function mergeGeminiUsage(counts: UsageCounts, usage: JsonObject): boolean {
+  const generatedFigure = usage.candidatesTokenCount ?? usage.responseTokenCount;
+  const figures = [usage.promptTokenCount, generatedFigure, usage.thoughtsTokenCount, usage.toolUsePromptTokenCount];
+  if (figures.some(isImpossibleCount)) return false;
   const prompt = parseCount(usage.promptTokenCount);
-  const candidates = parseCount(usage.candidatesTokenCount ?? usage.responseTokenCount);
+  const candidates = parseCount(generatedFigure);
   const total = parseCount(usage.totalTokenCount);
   if (prompt === null && candidates === null && total === null) return false;
   const thoughts = parseCount(usage.thoughtsTokenCount) ?? 0;

@@ -1,5 +1,5 @@
 /**
- * Reads OpenAI's usage: chat, completions, responses, embeddings, images, audio; streamed and not. The last total wins.
+ * Reads OpenAI's usage: chat, completions, responses, embeddings, images, audio; streamed and not. The last total above 0 wins.
  *
  * A queued background response has no usage; it is counted once by its id when a response brings its usage. Each line
  * of a batch's result file is counted the same way. Every other GET of a stored response is free, because it was
@@ -226,7 +226,7 @@ export class OpenAiUsageReader implements UsageReader {
     const usage = parseJsonObject(text);
     this.#statedCostNanos = (usage === null ? null : parseStatedCostNanos(usage)) ?? this.#statedCostNanos;
     const counts = usage === null ? null : parseOpenAiUsage(usage);
-    if (counts === null) return;
+    if (counts === null || (this.#counts !== null && isEmpty(counts))) return;
     this.#outBeforeDeltas = Math.max(this.#outBeforeDeltas + this.#deltas, this.#counts?.out ?? 0);
     this.#counts = counts;
     this.#hasUsage = true;
@@ -385,6 +385,10 @@ export class OpenAiUsageReader implements UsageReader {
 const isRunPath = (path: string): boolean =>
   /\/threads\/(?:[^/]+\/)?runs(?:\/[^/]+(?:\/submit_tool_outputs)?)?$/.test(path) ||
   /\/evals\/[^/]+\/runs\/[^/]+$/.test(path);
+
+/** Whether the totals are 0: some servers send such usage after the real one. */
+const isEmpty = ({ inUncached, cacheRead, cacheWrite, out, audioSeconds }: UsageCounts): boolean =>
+  inUncached + cacheRead + cacheWrite + out + audioSeconds === 0;
 
 function parseErrorName(text: string | null): string {
   const error = asJsonObject(parseJsonObject(text));

@@ -89,6 +89,10 @@ export function parseCount(value: unknown): number | null {
   return typeof value === 'number' && value >= 0 && value <= TOKENS_MAX ? Math.floor(value) : null;
 }
 
+/** Whether a main figure is given that no model could produce. Its usage object counts as none, because 0 would be free. */
+export const isImpossibleCount = (value: unknown): boolean =>
+  value !== undefined && value !== null && parseCount(value) === null;
+
 /** Parses a part of `whole`: 0 when missing or invalid, at most `whole`. */
 export function parsePart(value: unknown, whole: number): number {
   return Math.min(parseCount(value) ?? 0, whole);
@@ -106,8 +110,11 @@ export function parseOpenAiUsage(usage: JsonObject): UsageCounts | null {
   const seconds = usage.seconds;
   if (typeof seconds === 'number' && seconds >= 0 && seconds <= TOKENS_MAX) counts.audioSeconds = Math.ceil(seconds);
   const total = parseCount(usage.total_tokens);
-  const reportedOut = parseCount(usage.completion_tokens ?? usage.output_tokens);
-  const reportedIn = parseCount(usage.prompt_tokens ?? usage.input_tokens);
+  const figureOut = usage.completion_tokens ?? usage.output_tokens;
+  const figureIn = usage.prompt_tokens ?? usage.input_tokens;
+  if (isImpossibleCount(figureOut) || isImpossibleCount(figureIn)) return null;
+  const reportedOut = parseCount(figureOut);
+  const reportedIn = parseCount(figureIn);
   if (reportedIn === null && reportedOut === null && total === null) return counts.audioSeconds > 0 ? counts : null;
   const connectorTokens = parseCount(usage.connector_tokens) ?? 0;
   const tokensIn = connectorTokens + (reportedIn ?? Math.max(0, (total ?? 0) - (reportedOut ?? 0)));
@@ -165,6 +172,13 @@ export function parseStatedCostNanos(usage: JsonObject): number | null {
  * Returns false when the object has no usable figure.
  */
 export function mergeAnthropicUsage(counts: UsageCounts, usage: JsonObject): boolean {
+  const figures = [
+    usage.input_tokens,
+    usage.output_tokens,
+    usage.cache_read_input_tokens,
+    usage.cache_creation_input_tokens,
+  ];
+  if (figures.some(isImpossibleCount)) return false;
   const tokensIn = parseCount(usage.input_tokens);
   const out = parseCount(usage.output_tokens);
   const cacheRead = parseCount(usage.cache_read_input_tokens);

@@ -133,6 +133,21 @@ export const cohereStream = (texts: readonly string[], usage: object, finish = '
   );
 };
 
+/** A stream of version 1, one event a line. */
+export const cohereLineStream = (texts: readonly string[], meta: object): Buffer => {
+  const events = [
+    { is_finished: false, event_type: 'stream-start', generation_id: 'g1' },
+    ...texts.map((text) => ({ is_finished: false, event_type: 'text-generation', text })),
+    {
+      is_finished: true,
+      event_type: 'stream-end',
+      finish_reason: 'COMPLETE',
+      response: { text: texts.join(''), meta },
+    },
+  ];
+  return Buffer.from(events.map((event) => `${JSON.stringify(event)}\n`).join(''));
+};
+
 export const cohereBody = (text: string, usage: object): Buffer =>
   Buffer.from(
     JSON.stringify({

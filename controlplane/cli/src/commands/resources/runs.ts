@@ -30,7 +30,7 @@ export const registerRunsCommands = commandGroup(
       { title: 'LABEL', cell: ({ label, depth }) => `${'  '.repeat(depth - 1)}${label === '' ? '–' : label}` },
       { title: 'AGENT', cell: ({ agentName }) => agentName },
       { title: 'STATE', cell: ({ state }) => state },
-      { title: 'SPENT', cell: ({ spentCents }) => formatCents(spentCents) },
+      { title: 'SPENT', cell: ({ spentUsd }) => formatCents(spentUsd * 100) },
       { title: 'BUDGET', cell: ({ budgetCents }) => formatCents(budgetCents) },
       { title: 'CALLS', cell: ({ calls }) => String(calls) },
       { title: 'ENDS (UTC)', cell: ({ endedAt, expiresAt }) => formatMinute(endedAt ?? expiresAt) },
@@ -44,7 +44,9 @@ export const registerRunsCommands = commandGroup(
     target: RUN,
     print: (run, { run: one }) => {
       run.printLine(`${one.label === '' ? one.id : one.label}: ${one.state}, agent ${one.agentName}`);
-      run.printLine(`spent ${formatCents(one.spentCents)} of ${formatCents(one.budgetCents)} in ${one.calls} calls`);
+      run.printLine(
+        `spent ${formatCents(one.spentUsd * 100)} of ${formatCents(one.budgetCents)} in ${one.calls} calls`,
+      );
       run.printLine(
         `level ${one.depth}, ${one.subRuns < SUB_RUNS_COUNTED_MAX ? '' : 'at least '}${one.subRuns} sub-runs, ends ${formatMinute(one.endedAt ?? one.expiresAt)} UTC`,
       );
@@ -77,6 +79,6 @@ export const registerRunsCommands = commandGroup(
     operation: 'DELETE /v1/runs/{id}',
     target: RUN,
     confirm: ({ text, at }) => `End the run ${text} and its sub-runs ${at}?`,
-    print: (run, { run: one }) => run.printSuccess(`${one.id} has ended: ${formatCents(one.spentCents)} spent`),
+    print: (run, { run: one }) => run.printSuccess(`${one.id} has ended: ${formatCents(one.spentUsd * 100)} spent`),
   }),
 );

@@ -1,7 +1,7 @@
 /** Queries of runs, and how their state is shown. */
 import { api } from '../../api/api-client.js';
 import { queryClient } from '../../api/query-client.js';
-import { formatCount } from '../../format/format.js';
+import { CENTS_PER_USD, formatCount } from '../../format/format.js';
 
 export const PAGE_SIZE = 50;
 /** A tree with at most so many runs is shown as a whole. */
@@ -74,9 +74,9 @@ export const formatSubRuns = (subRuns: number): string =>
 
 export const runName = ({ label, id }: Run): string => (label === '' ? `Run ${id.slice(-8)}` : label);
 
-export function describeRunState({ state, spentCents, budgetCents }: Run) {
+export function describeRunState({ state, spentUsd, budgetCents }: Run) {
   if (state === 'running')
-    return spentCents >= budgetCents
+    return spentUsd >= budgetCents / CENTS_PER_USD
       ? ({ tone: 'error', text: 'Over budget' } as const)
       : ({ tone: 'success', text: 'Running' } as const);
   return { tone: 'neutral', text: state === 'ended' ? 'Ended' : 'Expired' } as const;

@@ -6,7 +6,7 @@ import { RelativeTime } from '../../components/feedback/relative-time.js';
 import { StatusBadge } from '../../components/feedback/status-badge.js';
 import type { Column } from '../../components/tables/data-table.js';
 import { RowActionButton } from '../../components/tables/row-action-button.js';
-import { formatCount } from '../../format/format.js';
+import { CENTS_PER_USD, formatCount } from '../../format/format.js';
 import { describeRunState, formatSubRuns, type Run, runName } from './fetch-runs.js';
 
 interface RunActions {
@@ -54,7 +54,7 @@ export const runColumns = ({ onEnd, isTree = false }: RunActions): readonly Colu
   {
     header: 'Spend',
     sortKey: 'spentCents',
-    cell: ({ spentCents, budgetCents }) => <BudgetBar spentCents={spentCents} budgetCents={budgetCents} />,
+    cell: ({ spentUsd, budgetCents }) => <BudgetBar spentCents={spentUsd * CENTS_PER_USD} budgetCents={budgetCents} />,
   },
   {
     header: 'Calls',

@@ -9,7 +9,7 @@ import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.
 import { EmptyState } from '../../components/feedback/empty-state.js';
 import { PageHeader } from '../../components/layout/page-header.js';
 import { DataTable } from '../../components/tables/data-table.js';
-import { formatCents, formatCount } from '../../format/format.js';
+import { formatCents, formatCount, formatUsd } from '../../format/format.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
 import { EndRunDialog } from './end-run-dialog.js';
 import { fetchTree, PAGE_SIZE, type Run, runName } from './fetch-runs.js';
@@ -43,7 +43,7 @@ export function RunTreePage() {
         description={
           run !== undefined && (
             <>
-              {formatCents(run.spentCents)} of {formatCents(run.budgetCents)} spent in {formatCount(run.calls)} calls.{' '}
+              {formatUsd(run.spentUsd)} of {formatCents(run.budgetCents)} spent in {formatCount(run.calls)} calls.{' '}
               {run.parentId !== null && (
                 <>
                   <Anchor component={Link} href={`/runs/${run.parentId}`} inherit underline="always">
