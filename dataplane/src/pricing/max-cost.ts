@@ -74,8 +74,8 @@ const DEFAULT_CONTEXT_TOKENS = 2_000_000;
 /** Price lists round context windows: 1 000 000 can mean 1 047 576 or 1 050 000. */
 const ROUND_CONTEXT_TOKENS = 1_000_000;
 const CONTEXT_ROUNDING = 1.05;
-/** A beta header extends the 200 000 token window of these models to one million. */
-const LONG_BY_HEADER = /^claude-sonnet-4-(?:0|5|2025)/;
+/** A beta header, or a member of the body, extends the 200 000 token window of these models to one million, at any host. */
+const LONG_BY_HEADER = /(?:^|[./])claude-sonnet-4(?:-(?:0|5|2025)|@)/;
 const PICO_PER_NANO = 1_000;
 /**
  * $25 per 1000: the most expensive search of either vendor (developers.openai.com/api/docs/pricing, search preview).

@@ -159,6 +159,24 @@ test.each<[string, ReservationRequest, number, number, number]>([
   expect(computeReservationFor(request)).toBe(Math.ceil(tokensIn * inRate + tokensOut * outRate));
 });
 
+test.each(['global.anthropic.claude-sonnet-4-5-20250929-v1:0', 'global.anthropic.claude-sonnet-4-20250514-v1:0'])(
+  'the window that a beta of Claude extends: %s',
+  (model) => {
+    const body = {
+      max_tokens: 10,
+      anthropic_beta: ['context-1m-2025-08-07'],
+      messages: [{ role: 'user', content: 'x'.repeat(700_000) }],
+    };
+    expect(computeReservationFor(aws(body, 'invoke', model))).toBeGreaterThan(700_000 * 3_000);
+  },
+);
+
+test('the window that a beta of Claude extends: Vertex AI', () => {
+  const body = { max_tokens: 10, messages: [{ role: 'user', content: 'x'.repeat(700_000) }] };
+  const path = '/v1/projects/p/locations/l/publishers/anthropic/models/claude-sonnet-4@20250514:rawPredict';
+  expect(computeReservationFor({ ...google(body, path), format: 'anthropic' })).toBeGreaterThan(700_000 * 3_000);
+});
+
 const pixels = Buffer.alloc(30_000, 1).toString('base64');
 const pdf = createTestPdf({ pages: 2, charsPerPage: 100 }).toString('base64');
 const MILLION = 1_048_576 * 1.05;
@@ -213,16 +231,21 @@ test.each<[string, ReservationRequest, number, number]>([
   [
     'a spreadsheet: the window',
     conversed({ document: { format: 'xlsx', name: 'a', source: { bytes: 'aGk=' } } }),
-    600_000_000,
-    602_000_000,
+    1_050_000 * 3_000,
+    1_051_000 * 3_000,
   ],
   [
     'a document in a bucket: the window',
     conversed({ document: { format: 'pdf', name: 'a', source: { s3Location: { uri: 's3://b/o' } } } }),
-    600_000_000,
-    602_000_000,
+    1_050_000 * 3_000,
+    1_051_000 * 3_000,
   ],
-  ['a film: the window', conversed({ video: { format: 'mp4', source: { bytes: pixels } } }), 600_000_000, 602_000_000],
+  [
+    'a film: the window',
+    conversed({ video: { format: 'mp4', source: { bytes: pixels } } }),
+    1_050_000 * 3_000,
+    1_051_000 * 3_000,
+  ],
   [
     'a result of a tool',
     conversed({ toolResult: { toolUseId: 't', content: [{ json: { url: 'https://x' } }] } }),
@@ -343,6 +366,17 @@ test.each<[string, ReservationRequest]>([
   ['its other spelling', google(ask({ tools: [{ google_search: {} }] }))],
   ['a tool that is null', google(ask({ tools: [{ functionDeclarations: [], codeExecution: null }] }))],
   ['a cache, which can contain tools', google(ask({ cachedContent: 'cachedContents/1' }))],
+  ...[{ extra_body: { google: { cached_content: 'cachedContents/1' } } }, { google: { cached_content: 'x' } }].map<
+    [string, ReservationRequest]
+  >((more) => [
+    `a cache in ${Object.keys(more)[0]}`,
+    {
+      provider: 'google',
+      format: 'openai',
+      path: '/v1beta/openai/chat/completions',
+      body: { model: 'gemini-2.5-flash', max_tokens: 9, messages: [], ...more },
+    },
+  ]),
   ['a film', google({ instances: [] }, '/v1beta/models/veo-3.0:predictLongRunning')],
   ['a batch', google({}, '/v1beta/models/gemini-2.5-flash:batchGenerateContent')],
   ['a tool of Amazon', aws({ ...CONVERSE, toolConfig: { tools: [{ systemTool: { name: 'nova_grounding' } }] } })],

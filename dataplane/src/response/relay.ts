@@ -4,8 +4,8 @@
  *   upstream chunk ─▶ meter (tee) ─▶ edits ─▶ pending ─▶ one corked write at the end of the event-loop tick ─▶ agent
  *
  * Bytes that arrive in one tick are sent in one system call in that tick. An agent slower than the provider pauses the
- * upstream. The last byte is held until the usage record is on disk (docs/contract.md#usage). After the first byte, a
- * failure breaks the agent's connection.
+ * upstream. The last byte is held until the usage record is on disk (docs/contract.md#usage). Before the first byte, a
+ * failure becomes a rejection; after it, a failure breaks the agent's connection.
  */
 
 import { noop } from '@acg/base/noop';
@@ -24,8 +24,8 @@ export interface RelayDeps {
   readonly settle: Settle;
   /** The upstream failed before its response head. */
   onFailureBeforeHead(exchange: RoutedExchange, error: Error): void;
-  /** The upstream failed after its response head. Sets the error class. */
-  onFailureAfterHead(exchange: RoutedExchange, error: Error): void;
+  /** The upstream failed after its response head. Sets the error class; returns the rejection if nothing was sent yet. */
+  onFailureAfterHead(exchange: RoutedExchange, error: Error): Rejection;
   /** The upstream connection is free again. */
   releaseConnection(exchange: RoutedExchange): void;
   readonly gcPacer: { onBytesAllocated(bytes: number): void };
@@ -144,8 +144,12 @@ export class Relay implements IdleResponse {
       this.#deps.onFailureBeforeHead(exchange, error);
       return;
     }
-    this.#deps.onFailureAfterHead(exchange, error);
+    const rejection = this.#deps.onFailureAfterHead(exchange, error);
     const last = this.#framing === CHUNKED ? (this.#plan.edits?.at(0)?.flushCut?.() ?? null) : null;
+    if (last === null && !this.#isHeadWritten) {
+      this.#replaceResponse(rejection);
+      return;
+    }
     if (last === null) {
       exchange.destroyConnection();
       this.#deps.settle(exchange, noop);

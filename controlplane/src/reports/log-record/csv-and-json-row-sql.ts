@@ -10,6 +10,8 @@ import { logFieldSql } from './log-schema.js';
 
 type LogFieldRow = (typeof LOG_FIELD_ROWS)[number];
 
+/** https://owasp.org/www-community/attacks/CSV_Injection, with the forms of East Asian keyboards. */
+const FORMULA_SIGNS = '=+@＝＋＠－-';
 const LINE_END = '\r\n';
 export const CSV_HEADER = LOG_FIELD_ROWS.map(({ name }) => name).join(',') + LINE_END;
 
@@ -27,9 +29,9 @@ function csvFieldSql({ name, type }: LogFieldRow): string {
   const value = logFieldSql(name);
   if (type !== 'text' && type !== 'textOrNull' && type !== 'flag') return `coalesce((${value})::text, '')`;
   if (type === 'flag') return `case when ${value} then 'true' else 'false' end`;
-  const formula = `${value} ~ '^[=+@\\t\\r-]'`;
+  const formula = `${value} ~ '^[\\t\\r\\n${FORMULA_SIGNS}]'`;
   const safe = `case when ${formula} then '''' || ${value} else ${value} end`;
-  return `case when ${value} !~ '[",\\r\\n]|^[=+@\\t-]' then ${value}
+  return `case when ${value} !~ '[",\\r\\n]|^[\\t${FORMULA_SIGNS}]' then ${value}
     when ${value} ~ '[",\\r\\n]' then '"' || replace(${safe}, '"', '""') || '"' else '''' || ${value} end`;
 }
 

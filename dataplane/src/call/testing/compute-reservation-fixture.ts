@@ -11,6 +11,8 @@ import { createContext, createUpstream } from './proxy-fixture.js';
 export interface ReservationRequest {
   /** Id in the price library. */
   readonly provider: string;
+  /** Instead of the provider's own; the model is then in the body, where the path does not name it. */
+  readonly format?: UsageFormat;
   /** Path at the provider. */
   readonly path: string;
   /** A text is sent unchanged, a form as its bytes. */
@@ -36,12 +38,15 @@ export function computeReservationFor({
   path,
   body,
   headers: more = [],
+  format: otherFormat,
 }: ReservationRequest): number | string {
   const isForm = typeof body === 'object' && 'form' in body;
   const contentType = isForm ? body.contentType : 'application/json';
   const bytes = isForm ? body.form : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
   const headers = ['content-type', contentType, ...more];
-  const { format, at } = FORMATS[provider] ?? { format: 'openai', at: 'json_or_form' };
+  const own = FORMATS[provider] ?? { format: 'openai', at: 'json_or_form' };
+  const format = otherFormat ?? own.format;
+  const at = otherFormat === undefined || path.includes(':') ? own.at : 'json';
   const upstream = createUpstream(`https://api.${provider}.com`, {
     providerSlug: provider,
     priceProvider: provider,

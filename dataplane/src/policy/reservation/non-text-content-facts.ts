@@ -33,6 +33,7 @@ export const CONTENT_MEMBERS: readonly string[] = [
   'audio_url',
   'video_url',
   'media_type',
+  'cached_content',
   'encrypted_content',
   'signature',
   'ttl',
@@ -123,6 +124,8 @@ export class ContentFacts {
   opaqueBytes = 0;
   /** The request refers to content outside the body, or to content of unknown size. */
   hasExternalContent = false;
+  /** The request uses a cache of Gemini, at any depth (`extra_body.google`); it can have tools. */
+  hasCachedContent = false;
   cacheTtl: CacheTtl = 'none';
   /** Documents are split into citable sentences, which adds tokens. */
   hasCitations = false;
@@ -139,6 +142,7 @@ export class ContentFacts {
     if (object.name === 'cache_control' || object.name === 'cachepoint') this.#addCaching(object);
     // Undocumented, but providers read it: the image itself, or its address.
     if (object.values.has('image') && !object.isIgnored) this.images++;
+    if (object.values.has('cached_content') && !object.isIgnored) this.hasCachedContent = true;
     if (!object.isIgnored) this.#addListedImages(object.values.get('images'));
     if (object.name === 'citations' && object.values.has('enabled')) this.hasCitations = true;
     if (object.isIgnored || object.parent === null || DESCRIPTIVE_MEMBERS.has(object.name)) return;

@@ -228,7 +228,8 @@ function createReservationFacts(
   const { values, objects } = document;
   const background = values.get('background');
   if (background !== undefined && rawTextAt(body, background) !== 'false') return 'unbounded';
-  if (UNBOUNDED_MEMBERS.some((member) => isFilled(body, values.get(member)))) return 'unbounded';
+  if (content.hasCachedContent || UNBOUNDED_MEMBERS.some((member) => isFilled(body, values.get(member))))
+    return 'unbounded';
   // Agents start further agents without a maximum: https://developers.openai.com/api/docs/guides/responses-multi-agent
   const agents = values.get('multi_agent');
   if (agents !== undefined && rawMember(body, objects.get('multi_agent'), 'enabled') !== 'false') return 'unbounded';
