@@ -3,9 +3,8 @@
  *
  *   upstream chunk ─▶ meter (tee) ─▶ edits ─▶ pending ─▶ one corked write at the end of the event-loop tick ─▶ agent
  *
- * Bytes that arrive in one tick are sent in one system call in that tick. An agent slower than the provider pauses the
- * upstream. The last byte is held until the usage record is on disk (docs/contract.md#usage). Before the first byte, a
- * failure becomes a rejection; after it, a failure breaks the agent's connection.
+ * Bytes that arrive in one tick are sent in one system call in that tick. A slow agent pauses the upstream. The last byte
+ * is held until the usage record is on disk (docs/contract.md#usage). A failure before the first byte is a rejection.
  */
 
 import { noop } from '@acg/base/noop';
