@@ -352,6 +352,36 @@ test('mcp login: the server cannot send the agent to a login', async () => {
   expect(gateway.records.map(({ status, responseStatus }) => [status, responseStatus])).toEqual([[401, 403]]);
 });
 
+test.each([
+  ['http://169.254.169.254/latest', null],
+  ['//evil.example/mcp', null],
+  ['/\\evil.example/mcp', '/v1/proxy/openai/\\evil.example/mcp'],
+  ['https:evil.example', null],
+  ['ORIGIN/mcp/', '/v1/proxy/openai/mcp/'],
+  ['/mcp/', '/v1/proxy/openai/mcp/'],
+])('mcp redirect: a redirect to %s is %j for the agent', async (location, expected) => {
+  answer = (_request, res) =>
+    res.writeHead(307, { location: location.replace('ORIGIN', origin), 'www-authenticate': 'Bearer' }).end();
+  const response = await fetch(`http://127.0.0.1:${gateway.port}/v1/proxy/openai/mcp`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { authorization: `Bearer ${GATEWAY_TOKEN}`, 'content-type': 'application/json' },
+    body: JSON.stringify(callTool('a')),
+  });
+  const seenByAgent = response.headers.get('location')?.replace(`http://127.0.0.1:${gateway.port}`, '') ?? null;
+  expect([response.status, seenByAgent, response.headers.get('www-authenticate')]).toEqual([307, expected, null]);
+});
+
+test('mcp lists: an event whose lines are no JSON together becomes an error', async () => {
+  allow(READ_ONLY);
+  answer = (_request, res) => {
+    res.writeHead(200, { 'content-type': 'text/event-stream' });
+    res.end('data: {"jsonrpc":"2.0","id":1,"result":{"to\ndata: ols":[]}}\n\n');
+  };
+  const response = await post({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+  expect(await response.text()).toContain('-32603');
+});
+
 test('mcp policy: streams are not resumed and other methods are rejected where a policy applies', async () => {
   allow(READ_ONLY);
   expect((await get({ 'last-event-id': '7' })).status).toBe(405);

@@ -191,9 +191,9 @@ function isSpeechOrImageCall({ routed: { target, upstream } }: RoutedExchange): 
   return isSpeechPath(path) || isImagePath(path);
 }
 
-/** True when the response may hold deferred usage: results of a batch, a background response, a run. */
+/** True when the response may hold deferred usage: results of a batch, a background response, a deferred one, a run. */
 function mayHoldDeferredUsage({ request, routed: { target } }: RoutedExchange): boolean {
-  return request.method === 'GET' || /\/(?:responses|runs)/.test(target.providerPath);
+  return request.method === 'GET' || /\/(?:responses|runs|chat\/completions)/.test(target.providerPath);
 }
 
 function toDeferredUsageCallFields({ request, admission, routed: { context, upstream } }: RoutedExchange) {

@@ -1,6 +1,7 @@
 /** Calls of vendors that name their model in the path, through the proxy: the record, and the bytes for the agent. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { ILineUsage } from '@acg/proto/messages';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { UsageFormat } from '../context/agent-context.js';
 import { chatBodyOf, converseStream, geminiBody } from '../metering/testing/vendor-responses-fixture.js';
@@ -13,9 +14,11 @@ import { createContext, createUpstream, GATEWAY_TOKEN, ProxyFixture } from './te
 const AWS_STREAM = 'application/vnd.amazon.eventstream';
 let provider: Server;
 let gateway: ProxyFixture;
+let deferred: ILineUsage[];
 let answer: { readonly status?: number; readonly type: string; readonly body: Buffer };
 
 beforeEach(async () => {
+  deferred = [];
   provider = createServer((request, response) => {
     request.resume().on('end', () => {
       response.writeHead(answer.status ?? 200, { 'content-type': answer.type }).end(answer.body);
@@ -36,7 +39,7 @@ async function call(usageFormat: UsageFormat, priceProvider: string, at: string,
     modelCalls: [{ call: 'POST /**', at }],
   });
   const prices = new CallCostCalculator(() => Date.parse('2026-11-20'));
-  const metering = new ProviderMetering(prices, { appendDeferredUsage: () => {} }, 1e6);
+  const metering = new ProviderMetering(prices, { appendDeferredUsage: (lines) => void deferred.push(lines) }, 1e6);
   gateway = await ProxyFixture.start(createContext([upstream]), {}, metering);
   const response = await fetch(`http://127.0.0.1:${gateway.port}/v1/proxy/openai${path}`, {
     method: 'POST',
@@ -74,6 +77,17 @@ test('Gemini: the response’s model decides the price, the path’s that of a c
   answer = { status: 400, type: 'application/json', body: Buffer.from('{"error":{"status":"INVALID_ARGUMENT"}}') };
   await call('gemini', 'google', 'path_before_colon:models', path);
   expect(gateway.records).toMatchObject([{ model: 'gemini-flash-latest', costNanos: 0, status: 400 }]);
+});
+
+test('xAI: the request of a deferred completion books its estimate by the id, of which the fetch books the rest', async () => {
+  const id = 'f15c114e-f47d-40ca-8d5c-8c23d656eeb6';
+  answer = { type: 'application/json', body: Buffer.from(`{"request_id":"${id}"}`) };
+  await call('openai', 'x-ai', 'json', '/v1/chat/completions');
+  expect(deferred).toMatchObject([
+    { sourceId: id, lines: [], seen: [{ id: '', model: 'another', costNanos: expect.any(Number) }] },
+  ]);
+  expect(deferred[0]!.seen![0]!.costNanos).toBeGreaterThan(0);
+  expect(gateway.records).toMatchObject([{ tokensInUncached: 0, tokensOut: 0, usageSource: 'estimated' }]);
 });
 
 test('keeps the cost that the provider states beside the price', async () => {

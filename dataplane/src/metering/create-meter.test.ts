@@ -567,6 +567,40 @@ describe('meter: background responses', () => {
   });
 });
 
+describe('meter: deferred completions of xAI', () => {
+  const ID = 'f15c114e-f47d-40ca-8d5c-8c23d656eeb6';
+  const get = { method: 'GET', path: `/v1/chat/deferred-completion/${ID}` };
+
+  it('count as an estimate when they are requested, which the ledger deducts from the usage of the fetch', () => {
+    const queued = readLines({ requestBytes: 4_000 }, Buffer.from(`{"request_id":"${ID}"}`));
+    const estimated = { source: 'estimated', model: 'gpt-5-mini' };
+    expect(queued.lines).toMatchObject([{ sourceId: ID, lineId: '', isPartial: true, reading: estimated }]);
+    expect(queued.lines[0]!.reading.tokensInUncached).toBeGreaterThan(0);
+    expect(queued.reading).toMatchObject({ ...FREE, source: 'estimated' });
+    const fetched = readLines(get, chatBody('x'));
+    expect(fetched.lines).toMatchObject([
+      {
+        sourceId: ID,
+        lineId: '',
+        isPartial: false,
+        reading: { source: 'reported', tokensOut: read({}, chatBody('x')).tokensOut },
+      },
+    ]);
+    expect(fetched.reading).toMatchObject({ ...FREE, source: 'reported' });
+  });
+
+  it('count nothing while they are not ready', () => {
+    const { lines, reading } = readLines({ ...get, status: 202 }, Buffer.from(''));
+    expect([lines, reading.source]).toEqual([[], 'none']);
+  });
+
+  it('are no completions that answer at once, whatever else the response names', () => {
+    const body = Buffer.from(chatBody('x').toString().replace('{', `{"request_id":"${ID}",`));
+    const { lines, reading } = readLines({}, body);
+    expect([lines, reading.source]).toEqual([[], 'reported']);
+  });
+});
+
 describe('meter: results of a message batch', () => {
   const line = (n: number, model: string): string =>
     `{"custom_id":"r${n}","result":{"type":"succeeded","message":${messagesBody('"usage"')

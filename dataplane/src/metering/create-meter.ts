@@ -91,7 +91,7 @@ function createPlainMeter(options: MeterOptions, reader: UsageReader): BodyMeter
 export function needsWholeResponse(method: string, path: string): boolean {
   if (method !== 'GET') return false;
   const plain = normalizePath(path);
-  return isBatchResultFile(plain) || /\/(?:responses|runs)\//.test(plain);
+  return isBatchResultFile(plain) || /\/(?:responses|runs|deferred-completion)\//.test(plain);
 }
 
 /** Whether the path is a batch result file: one JSON document per line, whatever its content type is. */

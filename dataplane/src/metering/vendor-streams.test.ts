@@ -119,6 +119,22 @@ describe('a stream that is cut', () => {
     expect(reading.tokensOut).toBeLessThan(30);
   });
 
+  test('Gemini: an event that states the prompt only costs the output seen, and ends no output', () => {
+    const event = (text: string, usageMetadata: object): string =>
+      `data: ${JSON.stringify({ candidates: [{ content: { parts: [{ text }] } }], usageMetadata })}\r\n\r\n`;
+    const prompt = { promptTokenCount: 10, totalTokenCount: 10 };
+    const pieces = event('aaaa', prompt).repeat(5);
+    expect(follow(createMeter(gemini()), Buffer.from(pieces), '\r\n\r\n')).toEqual([1, 2, 3, 4, 5]);
+    expect(read(gemini(), Buffer.from(pieces), false)).toMatchObject({
+      source: 'partial',
+      tokensInUncached: 10,
+      tokensOut: 5,
+    });
+    const whole = Buffer.from(pieces + event('', totals) + event('', prompt));
+    expect(read(gemini(), whole)).toMatchObject({ source: 'reported', tokensInUncached: 10, tokensOut: 300 });
+    expect(read(gemini(), Buffer.from(event('', prompt)))).toMatchObject({ source: 'reported', tokensOut: 0 });
+  });
+
   test('ConverseStream: costs the pieces seen and the estimated input', () => {
     const stream = converseStream(words(50), usage);
     const reading = read(bedrock(), stream.subarray(0, stream.length / 2), false);

@@ -202,9 +202,9 @@ export class EventAnswerEdit implements BodyEdit, RawEventSink {
       return;
     }
     if (event.hasId) this.#isResumable = true;
-    if (this.#scan?.isResponse) this.#isAnswered = true;
     const { filter } = this.#expected;
     const reduced = filter === null || event.data.trim() === '' ? { text: null } : reduceLists(event.data, filter);
+    if (reduced !== null && this.#scan?.isResponse) this.#isAnswered = true;
     if (reduced === null) this.#refuse('an event of it is not valid JSON');
     else if (reduced.text === null) this.#out.push(Buffer.from(bytes.subarray(from, to)));
     else this.#out.push(Buffer.from(`${event.otherLines}data: ${reduced.text}\n\n`));

@@ -20,10 +20,22 @@ const LOGIN_NEEDED: McpAnswerPlan = Object.freeze({ ...NO_MCP_PLAN, rejection: R
 /** A comment of an event stream: clients ignore it. */
 const COMMENT = Buffer.from(':\n\n');
 
-/** Changes session id and content type in `head`. */
-export function planMcpAnswer(exchange: RoutedExchange, status: number, head: ResponseHead): McpAnswerPlan {
+/**
+ * Changes session id and content type in `head`, and removes what sends the agent past the gateway: a login, and a
+ * redirect to another host. `resolveGatewayUrl`: where the agent has reached the gateway.
+ */
+export function planMcpAnswer(
+  exchange: RoutedExchange,
+  status: number,
+  head: ResponseHead,
+  resolveGatewayUrl: () => string,
+): McpAnswerPlan {
   if (status === 401 || (status === 403 && head.headers.includes('www-authenticate'))) return LOGIN_NEEDED;
   const call = exchange.admission.mcp!;
+  replaceHeader(head, 'www-authenticate', null);
+  const location = findHeader(head, 'location');
+  if (location >= 0 && !staysAtGateway(String(head.headers[location + 1]), resolveGatewayUrl()))
+    replaceHeader(head, 'location', null);
   signSessionHeader(exchange, head);
   if (status < 200 || status > 299 || status === 204) return NO_MCP_PLAN;
   const isStream = head.mediaType === 'text/event-stream';
@@ -35,6 +47,13 @@ export function planMcpAnswer(exchange: RoutedExchange, status: number, head: Re
     firstBytes: isListening && head.contentEncoding === '' ? COMMENT : null,
   };
 }
+
+/** URLs of the server's own host were rewritten to the gateway's. Clients read `\\` as a slash. */
+const staysAtGateway = (location: string, gatewayUrl: string): boolean =>
+  location.startsWith(`${originOf(gatewayUrl)}/`) || /^\/(?![/\\])/.test(location);
+
+/** `scheme://host[:port]`. */
+const originOf = (url: string): string => url.split('/', 3).join('/');
 
 /** What the answer's lists are reduced to; null: they pass. */
 function findFilter({ request, routed: { upstream } }: RoutedExchange, { message }: McpCall): McpListFilter | null {

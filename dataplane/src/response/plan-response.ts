@@ -58,7 +58,10 @@ export function planResponse(
   if (head.urlHeaderIndexes !== null)
     rewriteUrlHeaders(head, head.urlHeaderIndexes, listOrigins(exchange), () => gatewayUrl.resolve(exchange));
   exchange.response.streamed = STREAMED_MEDIA_TYPES.has(head.mediaType);
-  const mcp = upstream.usageFormat === 'mcp' ? planMcpAnswer(exchange, status, head) : NO_MCP_PLAN;
+  const mcp =
+    upstream.usageFormat === 'mcp'
+      ? planMcpAnswer(exchange, status, head, () => gatewayUrl.resolve(exchange))
+      : NO_MCP_PLAN;
   const exempt = upstream.failureExemptMarker !== null && upstream.failureStatuses.has(status);
   const edits: BodyEdit[] = [];
   let lengthChanges = false;

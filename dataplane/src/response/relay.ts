@@ -3,9 +3,8 @@
  *
  *   upstream chunk ─▶ meter (tee) ─▶ edits ─▶ pending ─▶ one corked write at the end of the event-loop tick ─▶ agent
  *
- * Bytes that arrive in one tick are sent in one system call in that tick. An agent slower than the provider pauses the
- * upstream. The last byte is held until the usage record is on disk (docs/contract.md#usage). After the first byte, a
- * failure breaks the agent's connection.
+ * Bytes that arrive in one tick are sent in one system call in that tick. A slow agent pauses the upstream. The last byte
+ * is held until the usage record is on disk (docs/contract.md#usage). A failure before the first byte is a rejection.
  */
 
 import { noop } from '@acg/base/noop';
@@ -24,17 +23,15 @@ export interface RelayDeps {
   readonly settle: Settle;
   /** The upstream failed before its response head. */
   onFailureBeforeHead(exchange: RoutedExchange, error: Error): void;
-  /** The upstream failed after its response head. Sets the error class. */
-  onFailureAfterHead(exchange: RoutedExchange, error: Error): void;
+  /** The upstream failed after its response head. Sets the error class; returns the rejection if nothing was sent yet. */
+  onFailureAfterHead(exchange: RoutedExchange, error: Error): Rejection;
   /** The upstream connection is free again. */
   releaseConnection(exchange: RoutedExchange): void;
   readonly gcPacer: { onBytesAllocated(bytes: number): void };
   readonly idleFlushTimer: Pick<IdleFlushTimer, 'add' | 'delete'>;
 }
 
-/**
- * Up to this size, a response after which the connection must close is written in one piece; it fits any socket buffer.
- */
+/** Up to this size, a response after which the connection must close is written in one piece. It fits any socket buffer. */
 const SINGLE_WRITE_BYTES_MAX = 16 * 1024;
 const BODILESS = 0;
 const FIXED = 1;
@@ -144,8 +141,12 @@ export class Relay implements IdleResponse {
       this.#deps.onFailureBeforeHead(exchange, error);
       return;
     }
-    this.#deps.onFailureAfterHead(exchange, error);
+    const rejection = this.#deps.onFailureAfterHead(exchange, error);
     const last = this.#framing === CHUNKED ? (this.#plan.edits?.at(0)?.flushCut?.() ?? null) : null;
+    if (last === null && !this.#isHeadWritten) {
+      this.#replaceResponse(rejection);
+      return;
+    }
     if (last === null) {
       exchange.destroyConnection();
       this.#deps.settle(exchange, noop);

@@ -66,8 +66,9 @@ export class GeminiUsageReader extends CumulativeUsageReader {
     if (slot === USAGE) this.#mergeUsageText(text);
     else if (slot === MODEL) this.model = parseJsonString(text) ?? this.model;
     else if (slot === ERROR) this.#setError(parseJsonObject(text));
-    else if (slot === TEXT) this.addOutput(text);
-    else if (slot === MAPS) this.#usesMaps = true;
+    else if (slot === TEXT) {
+      if (text !== '""') this.addOutput(text); // in the last event
+    } else if (slot === MAPS) this.#usesMaps = true;
     else if (slot === IMAGE) this.counts.images = Math.min(SEARCHES_MAX, this.counts.images + 1);
     else if (slot === SEARCHES) {
       const query = parseJsonString(text);
@@ -84,7 +85,7 @@ export class GeminiUsageReader extends CumulativeUsageReader {
   #mergeUsageText(text: string | null): void {
     const usage = parseJsonObject(text);
     if (usage === null) return;
-    this.mergeUsage((counts) => mergeGeminiUsage(counts, usage));
+    this.mergeUsage((counts) => mergeGeminiUsage(counts, usage), statesOutput(usage));
     this.#setTier(usage.serviceTier ?? usage.trafficType);
   }
 
@@ -138,8 +139,6 @@ function mergeGeminiUsage(counts: UsageCounts, usage: JsonObject): boolean {
   const generated = (candidates ?? 0) + thoughts;
   const toolResults = parseCount(usage.toolUsePromptTokenCount) ?? 0;
   const tokensIn = prompt === null ? Math.max(0, (total ?? 0) - generated) : prompt + toolResults;
-  counts.out = Math.max(generated, (total ?? 0) - tokensIn);
-  counts.reasoning = Math.min(thoughts, counts.out);
   counts.cacheRead = parsePart(usage.cachedContentTokenCount, tokensIn);
   counts.inUncached = tokensIn - counts.cacheRead;
   const cached = usage.cacheTokensDetails;
@@ -151,6 +150,9 @@ function mergeGeminiUsage(counts: UsageCounts, usage: JsonObject): boolean {
   counts.audioIn = parsePart(uncached(AUDIO), counts.inUncached);
   counts.imageIn = parsePart(uncached(IMAGES), counts.inUncached - counts.audioIn);
   counts.videoIn = parsePart(uncached(VIDEO), counts.inUncached - counts.audioIn - counts.imageIn);
+  if (!statesOutput(usage)) return true;
+  counts.out = Math.max(generated, (total ?? 0) - tokensIn);
+  counts.reasoning = Math.min(thoughts, counts.out);
   const details = usage.candidatesTokensDetails ?? usage.responseTokensDetails;
   const media = counts.out - counts.reasoning;
   counts.audioOut = parsePart(sumTokens(details, AUDIO), media);
@@ -158,6 +160,17 @@ function mergeGeminiUsage(counts: UsageCounts, usage: JsonObject): boolean {
   counts.videoOut = parsePart(sumTokens(details, VIDEO), media - counts.audioOut - counts.imageOut);
   return true;
 }
+
+/** Whether it has more than the prompt: some events of a stream state only that. */
+const statesOutput = ({
+  promptTokenCount,
+  totalTokenCount,
+  candidatesTokenCount,
+  responseTokenCount,
+  thoughtsTokenCount,
+}: JsonObject): boolean =>
+  [candidatesTokenCount, responseTokenCount, thoughtsTokenCount].some((figure) => parseCount(figure) !== null) ||
+  (parseCount(totalTokenCount) ?? 0) > (parseCount(promptTokenCount) ?? 0);
 
 const AUDIO: ReadonlySet<string> = new Set(['AUDIO']);
 /** Pages of documents are read as images. */

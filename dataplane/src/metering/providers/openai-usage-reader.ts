@@ -27,6 +27,7 @@ import {
   sanitizeErrorName,
   type UsageReader,
 } from '../reading/usage-reader-interface.js';
+import { extractFileId, findDeferredCompletionId, isRunPath } from './openai-deferred-usage-paths.js';
 import { HostedToolUsage } from './openai-hosted-tool-usage.js';
 import {
   estimateUsage,
@@ -57,6 +58,7 @@ const DURATION = 17;
 const STATUS = 18;
 const MODEL_USAGE = 19;
 const PAGES = 20;
+const REQUEST_ID = 21;
 
 const PATHS = compileJsonPaths({
   usage: USAGE,
@@ -82,6 +84,7 @@ const PATHS = compileJsonPaths({
   'response.output[].type': OUTPUT_TYPE,
   'response.body.output[].type': OUTPUT_TYPE,
   custom_id: CUSTOM_ID,
+  request_id: REQUEST_ID, // of a deferred completion (xAI)
   'output[].container_id': CONTAINER_ID,
   'response.output[].container_id': CONTAINER_ID,
   'response.body.output[].container_id': CONTAINER_ID,
@@ -127,6 +130,7 @@ export class OpenAiUsageReader implements UsageReader {
   #streamError: string | null = null;
   #background = false;
   #id: string | null = null;
+  #requestId: string | null = null;
   #customId: string | null = null;
   #lineCount = 0;
   #hasDeferredUsage = false;
@@ -180,6 +184,9 @@ export class OpenAiUsageReader implements UsageReader {
         return;
       case ID:
         this.#id = parseJsonString(text, 128);
+        return;
+      case REQUEST_ID:
+        this.#requestId = parseJsonString(text, 128);
         return;
       case CONTAINER_ID:
         this.#tools.onContainer(text);
@@ -289,14 +296,15 @@ export class OpenAiUsageReader implements UsageReader {
     const details = { streamError, serviceTier: this.#tier, statedCostNanos };
     if (body.kind === 'jsonl') return createJsonlReading(body, this.#hasDeferredUsage);
     const { onDeferredUsage } = options;
-    if (onDeferredUsage !== null && isRunPath(normalizePath(options.path)))
-      return this.#createRunReading(onDeferredUsage, model, details);
-    if (this.#background && onDeferredUsage !== null) {
+    const path = normalizePath(options.path);
+    if (onDeferredUsage !== null && isRunPath(path)) return this.#createRunReading(onDeferredUsage, model, details);
+    const requestId = this.#id === null && this.#counts === null ? this.#requestId : null;
+    const sourceId = this.#background ? (this.#id ?? path) : findDeferredCompletionId(path, options.method, requestId);
+    if (sourceId !== null && onDeferredUsage !== null) {
       const source = this.#counts !== null ? 'reported' : 'estimated';
-      const counts = this.#counts ?? this.#estimatePartialBackground(body);
+      const counts = this.#counts ?? (this.#background ? this.#estimatePartialBackground(body) : this.#estimate(body));
       if (counts === null) return createUsageReading(createEmptyCounts(), 'none', model, { streamError });
       const reading = createUsageReading(counts, source, model, details);
-      const sourceId = this.#id ?? normalizePath(options.path);
       onDeferredUsage({ sourceId, lineId: '', isPartial: source === 'estimated', reading });
       return createUsageReading(createEmptyCounts(), source, model, { streamError });
     }
@@ -306,7 +314,7 @@ export class OpenAiUsageReader implements UsageReader {
       this.#counts.out += this.#deltas;
       return createUsageReading(this.#counts, 'partial', model, details);
     }
-    if (options.method === 'POST' && this.#isBilledBySeconds(normalizePath(options.path))) {
+    if (options.method === 'POST' && this.#isBilledBySeconds(path)) {
       return createUsageReading(this.#createSecondsCounts(), 'reported', model, details);
     }
     const estimate = this.#estimate(body);
@@ -381,11 +389,6 @@ export class OpenAiUsageReader implements UsageReader {
   }
 }
 
-/** Whether the path is a run itself, fetched or streamed; not the list of runs, not its steps. */
-const isRunPath = (path: string): boolean =>
-  /\/threads\/(?:[^/]+\/)?runs(?:\/[^/]+(?:\/submit_tool_outputs)?)?$/.test(path) ||
-  /\/evals\/[^/]+\/runs\/[^/]+$/.test(path);
-
 /** Whether the totals are 0: some servers send such usage after the real one. */
 const isEmpty = ({ inUncached, cacheRead, cacheWrite, out, audioSeconds }: UsageCounts): boolean =>
   inUncached + cacheRead + cacheWrite + out + audioSeconds === 0;
@@ -394,6 +397,3 @@ function parseErrorName(text: string | null): string {
   const error = asJsonObject(parseJsonObject(text));
   return sanitizeErrorName(error?.type ?? error?.code ?? parseJsonString(text));
 }
-
-/** Extracts `file-…` from `/v1/files/file-…/content`. */
-const extractFileId = (path: string): string => path.split('/').at(-2) ?? '';

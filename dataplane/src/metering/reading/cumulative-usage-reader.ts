@@ -53,12 +53,16 @@ export abstract class CumulativeUsageReader implements UsageReader {
     return bytes[from] === OPEN_BRACE;
   }
 
-  /** Merges a usage object into the counts with `merge`, which returns false when the object has no usable figure. */
-  protected mergeUsage(merge: (counts: UsageCounts) => boolean): void {
+  /**
+   * Merges a usage object into the counts with `merge`, which returns false when the object has no usable figure.
+   * `statesOutput` false: output is counted by its pieces until another object states it.
+   */
+  protected mergeUsage(merge: (counts: UsageCounts) => boolean, statesOutput = true): void {
     const outSeen = this.#countOutput(null);
     if (!merge(this.counts)) return;
-    this.#outBefore = outSeen;
     this.#hasUsage = true;
+    if (!statesOutput) return;
+    this.#outBefore = outSeen;
     this.#isUsageRead = true;
     this.#pieces = 0;
     this.#pieceBytes = 0;
