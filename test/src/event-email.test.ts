@@ -77,6 +77,7 @@ test('e-mail: sent only to members who subscribed to the event and verified thei
   const other = await plane().createMember('viewer', admin.orgId);
   const outsider = await plane().createMember('owner');
   expect((await subscribe(admin, member)).status).toBe(409); // not confirmed
+  expect((await subscribe(admin, member, [])).status).toBe(200);
   const [to, notTo, foreign] = [await emailOf(member), await emailOf(other), await emailOf(outsider)];
   expect((await subscribe(member, other)).status).toBe(403);
   expect((await subscribe(admin, outsider)).status).toBe(404);

@@ -1,4 +1,5 @@
 /** Token exchange: what a workload gets, and that no forged, foreign, old or replayed token gets a key. */
+import { pruneRuleKeys } from '@acg/controlplane/trust-rules/store';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type Member, useControlPlane } from '../fixtures/control-plane.js';
 import { type CreatedRule, createRule, exchangeToken, GRANT_TYPE, JWT_TYPE, postForm } from './exchange-token.js';
@@ -214,6 +215,15 @@ test('jtiOnce: the second exchange of a token is rejected, at the same time too;
   const exp = Math.floor(Date.now() / 1000) + 90_000;
   await expectRejected(FIRST_KEY.sign(claimsFor(own, { jti: 'long', exp })), /more than a day/, own);
   expect((await exchange(FIRST_KEY.sign(claimsFor(own, { jti: 'other' })), own)).status).toBe(200);
+});
+
+test('jtiOnce: the id of an expired token is kept for as long as the clocks may differ', async () => {
+  const own = await createRule(owner, issuer.url, { jtiOnce: true });
+  const exp = Math.floor(Date.now() / 1000) - 30;
+  const token = FIRST_KEY.sign(claimsFor(own, { jti: 'late', exp }));
+  expect((await exchange(token, own)).status).toBe(200);
+  await pruneRuleKeys(sql());
+  await expectRejected(token, /exchanged before/, own);
 });
 
 test('rotation: a new key is read at its first token; a withdrawn one is rejected once the keys are read again', async () => {
