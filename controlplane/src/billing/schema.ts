@@ -126,10 +126,12 @@ export const BillingAccountPatch = Body({
 });
 export type BillingAccountPatch = Static<typeof BillingAccountPatch>;
 export const CheckInput = Body({ month: Type.Optional(Month) });
+/** In nano-dollars below 2^60, where multiples of 10^7 are exact as a double. */
+const ADJUSTMENT_CENTS_MAX = 100_000_000_000;
 export const AdjustmentInput = Body({
   accountId: Uuid,
   month: Month,
-  amountCents: Type.Integer({ minimum: -1_000_000_000_000, maximum: 1_000_000_000_000 }),
+  amountCents: Type.Integer({ minimum: -ADJUSTMENT_CENTS_MAX, maximum: ADJUSTMENT_CENTS_MAX }),
   reason: Type.String({ minLength: 1, maxLength: 500, pattern: '\\S' }),
 });
 export type AdjustmentInput = Static<typeof AdjustmentInput>;

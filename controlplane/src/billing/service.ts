@@ -200,7 +200,8 @@ function presentReport(
   const held = sums.find(({ isInScope }) => isInScope);
   const others = sums.find(({ isInScope }) => !isInScope);
   const { isHeld: _, state = 'match', ...row } = presentSums(held ?? NO_SUMS);
-  const adjustmentCents = cents(adjustments.reduce((sum, { amountNanos }) => sum + amountNanos, 0));
+  // Whole cents: their sum is exact where that of nano-dollars is not.
+  const adjustmentCents = adjustments.reduce((sum, { amountNanos }) => sum + cents(amountNanos), 0);
   const openCents = row.differenceCents - adjustmentCents;
   const isAdjusted = adjustments.length > 0 && Math.abs(openCents) < OPEN_CENTS_MIN && state !== 'match';
   return {

@@ -31,9 +31,7 @@ export interface RelayDeps {
   readonly idleFlushTimer: Pick<IdleFlushTimer, 'add' | 'delete'>;
 }
 
-/**
- * Up to this size, a response after which the connection must close is written in one piece; it fits any socket buffer.
- */
+/** Up to this size, a response after which the connection must close is written in one piece. It fits any socket buffer. */
 const SINGLE_WRITE_BYTES_MAX = 16 * 1024;
 const BODILESS = 0;
 const FIXED = 1;

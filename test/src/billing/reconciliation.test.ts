@@ -259,6 +259,21 @@ test('50 000 calls at OpenAI: all four causes with their amounts, nothing else, 
   expect(settled.accounts[0].differenceCents).toBe(later.differenceCents);
 });
 
+test('adjustments are exact up to their maxima, also in sum', async () => {
+  const owner = await plane.createMember('owner');
+  const accountId = await createBilling(owner, { api: 'openai', name: 'Company' });
+  const adjust = async (amountCents: number) =>
+    (await owner.call('POST', '/v1/billing/adjustments', { accountId, month: MONTH, amountCents, reason: 'Test' }))
+      .status;
+  const most = 100_000_000_000;
+  for (const amountCents of [most, most - 1, -most]) expect(await adjust(amountCents)).toBe(201);
+  for (const amountCents of [most + 1, -most - 1, 10 * most]) expect(await adjust(amountCents)).toBe(400);
+  expect(await report(owner)).toMatchObject({
+    accounts: [{ adjustmentCents: most - 1 }],
+    adjustments: [{ amountCents: most }, { amountCents: most - 1 }, { amountCents: -most }],
+  });
+});
+
 test('Anthropic, which counts no requests: the same causes', async () => {
   const owner = await plane.createMember('owner');
   const truth = await simulateRun(owner, 'anthropic', ['claude-sonnet-4-5', 'claude-haiku-4-5'], 3_000);

@@ -1,4 +1,4 @@
-/** Numeric query parameters without bounds: each route responds to every value with 400 or 200. */
+/** Numbers of queries and bodies: each route responds to every value, also at the bounds of a field, with 400 or 200. */
 import { expect, test } from 'vitest';
 import { useControlPlane } from '../fixtures/control-plane.js';
 import { callExample, exampleOf, routesWithExample } from './route-examples/index.js';
@@ -52,4 +52,39 @@ test('no numeric query value causes a 500, and a value that is not finite is 400
   }
   expect(tried).toBeGreaterThan(300);
   expect(wrong).toEqual([]);
+});
+
+interface NumericSchema {
+  readonly type?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly anyOf?: readonly NumericSchema[];
+}
+
+/** Fields of a route's body, each with the least and the most that its schema allows. */
+function listBounds(schema: unknown): [field: string, bound: number][] {
+  const { body } = (schema ?? {}) as { body?: { properties?: Record<string, NumericSchema> } };
+  return Object.entries(body?.properties ?? {}).flatMap(([field, one]) =>
+    [one, ...(one.anyOf ?? [])]
+      .filter(({ type }) => type === 'integer' || type === 'number')
+      .flatMap(({ minimum, maximum }) => [minimum, maximum])
+      .filter((bound) => bound !== undefined)
+      .map((bound): [string, number] => [field, bound]),
+  );
+}
+
+test('a number of a body at a bound of its schema causes no 500', async () => {
+  const wrong: unknown[] = [];
+  let tried = 0;
+  for (const route of routesWithExample(plane().service.app.routeTable)) {
+    for (const [field, bound] of listBounds(route.schema)) {
+      const owner = await plane().createMember('owner');
+      const call = await exampleOf(route).prepare({ plane: plane(), owner, caller: owner });
+      const { status } = await callExample(owner, route, { ...call, body: { ...call.body, [field]: bound } });
+      tried++;
+      if (status >= 500) wrong.push({ route: `${route.method} ${route.url}`, field, bound, status });
+    }
+  }
+  expect(wrong).toEqual([]);
+  expect(tried).toBeGreaterThan(30);
 });
