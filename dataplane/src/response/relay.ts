@@ -143,19 +143,20 @@ export class Relay implements IdleResponse {
     }
     const rejection = this.#deps.onFailureAfterHead(exchange, error);
     const last = this.#framing === CHUNKED ? (this.#plan.edits?.at(0)?.flushCut?.() ?? null) : null;
-    if (last === null && !this.#isHeadWritten) {
-      this.#replaceResponse(rejection);
-      return;
-    }
     if (last === null) {
-      exchange.destroyConnection();
-      this.#deps.settle(exchange, noop);
+      if (this.#isHeadWritten) this.#breakConnection();
+      else this.#replaceResponse(rejection);
       return;
     }
     this.#endedEarly = true;
     this.#enqueueMasked(last);
     this.#flushMask();
     this.#deps.settle(exchange, this.#onRecorded);
+  }
+
+  #breakConnection(): void {
+    this.#exchange.destroyConnection();
+    this.#deps.settle(this.#exchange, noop);
   }
 
   /** Aborts the upstream call and sends the rejection once the call is booked. */
@@ -181,8 +182,7 @@ export class Relay implements IdleResponse {
     const { mediaType, contentEncoding } = this.#plan!.head;
     const last = contentEncoding === '' && this.#framing === CHUNKED ? createLast(mediaType) : null;
     if (last === null) {
-      exchange.destroyConnection();
-      this.#deps.settle(exchange, noop);
+      this.#breakConnection();
       return;
     }
     this.#flushEdits();
