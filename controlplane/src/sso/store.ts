@@ -111,7 +111,10 @@ export async function deleteDomain(tx: Tx, orgId: string, id: string): Promise<s
   return row?.domain ?? null;
 }
 
-/** Returns false when the domain was removed. Throws a unique violation (`sso_domains_verified`) when another organization has verified the domain. */
+/**
+ * Returns false when the domain was removed. Throws a unique violation (`sso_domains_verified`) when another organization
+ * has verified the domain.
+ */
 export async function markDomainChecked(tx: Tx, id: string, verified: boolean): Promise<boolean> {
   const rows = await tx`
     update sso_domains set checked_at = now(), verified_at = ${verified ? tx`coalesce(verified_at, now())` : null}

@@ -1,5 +1,5 @@
 /**
- * Reads OpenAI's usage: chat, completions, responses, embeddings, images, audio; streamed and not. The last total above 0 wins.
+ * Reads OpenAI's usage: chat, completions, responses, embeddings, images, audio. The last total above 0 wins.
  *
  * A queued background response has no usage; it is counted once by its id when a response brings its usage. Each line
  * of a batch's result file is counted the same way. Every other GET of a stored response is free, because it was
