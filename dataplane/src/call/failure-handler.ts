@@ -3,8 +3,7 @@
  *
  * - not forwarded: the gateway rejects the request, and nothing is booked;
  * - forwarded, without a response head: the call is booked, then the agent gets an error response;
- * - with a response head, of which the agent has nothing yet: the same;
- * - with a response that has begun: it is cut off by closing the connection.
+ * - with a response head: the response is cut off by closing the connection.
  *
  * A rejection is not an error: see `rejections.ts`.
  */
@@ -43,12 +42,6 @@ const REJECTION_BY_FAILURE: Readonly<Record<TransportFailure, Rejection>> = {
  */
 const isClientError = (error: unknown): boolean => error instanceof MalformedBodyError || isInvalidRequest(error);
 
-/** The client of an MCP server gets a JSON-RPC error with the id of its request. */
-function formatForAgent(exchange: RoutedExchange, rejection: Rejection): Rejection {
-  const waiting = exchange.admission.mcp?.message;
-  return waiting?.kind === 'request' ? toMcpFailure(rejection, waiting.idText) : rejection;
-}
-
 export class FailureHandler {
   readonly #deps: FailureHandlerDeps;
 
@@ -66,14 +59,15 @@ export class FailureHandler {
   /** The upstream failed before its response head. */
   settleAndRespondToFailure(exchange: RoutedExchange, error: Error): void {
     this.#deps.log.debug({ err: error, requestId: exchange.request.id }, 'the upstream call failed');
+    const rejection = isClientError(error)
+      ? REJECTIONS.requestNotForwardable
+      : REJECTION_BY_FAILURE[classifyFailure(error, exchange.upstreamCall.requestSent)];
     exchange.errorClass = isClientError(error)
       ? 'client_aborted'
       : classifyFailure(error, exchange.upstreamCall.requestSent);
     exchange.upstreamCall.failedLocally = isLocalError(error);
-    const rejection = isClientError(error)
-      ? REJECTIONS.requestNotForwardable
-      : REJECTION_BY_FAILURE[classifyFailure(error, exchange.upstreamCall.requestSent)];
-    const answer = formatForAgent(exchange, rejection);
+    const waiting = exchange.admission.mcp?.message;
+    const answer = waiting?.kind === 'request' ? toMcpFailure(rejection, waiting.idText) : rejection;
     if (exchange.upstreamCall.onResendRejected === null) this.settleAndRespond(exchange, answer);
     else exchange.reject(answer);
   }
@@ -98,11 +92,9 @@ export class FailureHandler {
     this.#deps.settle(exchange, () => exchange.sendRejectionNow(rejection));
   }
 
-  /** The upstream failed after its response head. Returns the rejection for an agent that has received nothing yet. */
-  setErrorClassAfterHead(exchange: RoutedExchange, error: Error): Rejection {
-    const failure = classifyFailure(error, true);
-    exchange.errorClass = failure === 'timeout' ? 'timeout' : 'upstream_cut';
-    return formatForAgent(exchange, REJECTION_BY_FAILURE[failure]);
+  /** The upstream failed after its response head. */
+  setErrorClassAfterHead(exchange: RoutedExchange, error: Error): void {
+    exchange.errorClass = classifyFailure(error, true) === 'timeout' ? 'timeout' : 'upstream_cut';
   }
 
   /** A stage threw. Fails this one request, never the process. */

@@ -220,35 +220,6 @@ describe.each([
     expect(await booked(gateway)).toMatchObject({ error: 'upstream_cut', status: 200, circuitOutcome: 2 });
   });
 
-  test.each([
-    ['a fixed', 'Content-Length: 10\r\n\r\n'],
-    ['a chunked', 'Transfer-Encoding: chunked\r\n\r\n'],
-  ])('an upstream that aborts before the first byte of %s body: 502, upstream_cut', async (_what, text) => {
-    const { gateway, agent } = await begin();
-    const provider = await sent();
-    provider.socket.end(`HTTP/1.1 200 OK\r\n${text}`);
-    await agent.waitForText('HTTP/1.1 502 ');
-    expect(agent.text).not.toContain('200 OK');
-    expect(await booked(gateway)).toMatchObject({
-      error: 'upstream_cut',
-      status: 200,
-      responseStatus: 502,
-      circuitOutcome: 2,
-    });
-  });
-
-  test('an upstream that stalls before the first byte of its body: 504, timeout', async () => {
-    const { gateway, agent } = await begin({ timeoutMs: 60 });
-    (await sent()).send('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n');
-    await agent.waitForText('HTTP/1.1 504 ');
-    expect(await booked(gateway)).toMatchObject({
-      error: 'timeout',
-      status: 200,
-      responseStatus: 504,
-      circuitOutcome: 2,
-    });
-  });
-
   test('an agent that disconnects before the response: client_aborted, and the upstream call is aborted', async () => {
     const { gateway, agent } = await begin();
     const provider = await sent();

@@ -3,8 +3,9 @@
  *
  *   upstream chunk ─▶ meter (tee) ─▶ edits ─▶ pending ─▶ one corked write at the end of the event-loop tick ─▶ agent
  *
- * Bytes that arrive in one tick are sent in one system call in that tick. A slow agent pauses the upstream. The last byte
- * is held until the usage record is on disk (docs/contract.md#usage). A failure before the first byte is a rejection.
+ * Bytes that arrive in one tick are sent in one system call in that tick. An agent slower than the provider pauses the
+ * upstream. The last byte is held until the usage record is on disk (docs/contract.md#usage). After the first byte, a
+ * failure breaks the agent's connection.
  */
 
 import { noop } from '@acg/base/noop';
@@ -23,15 +24,17 @@ export interface RelayDeps {
   readonly settle: Settle;
   /** The upstream failed before its response head. */
   onFailureBeforeHead(exchange: RoutedExchange, error: Error): void;
-  /** The upstream failed after its response head. Sets the error class; returns the rejection if nothing was sent yet. */
-  onFailureAfterHead(exchange: RoutedExchange, error: Error): Rejection;
+  /** The upstream failed after its response head. Sets the error class. */
+  onFailureAfterHead(exchange: RoutedExchange, error: Error): void;
   /** The upstream connection is free again. */
   releaseConnection(exchange: RoutedExchange): void;
   readonly gcPacer: { onBytesAllocated(bytes: number): void };
   readonly idleFlushTimer: Pick<IdleFlushTimer, 'add' | 'delete'>;
 }
 
-/** Up to this size, a response after which the connection must close is written in one piece. It fits any socket buffer. */
+/**
+ * Up to this size, a response after which the connection must close is written in one piece; it fits any socket buffer.
+ */
 const SINGLE_WRITE_BYTES_MAX = 16 * 1024;
 const BODILESS = 0;
 const FIXED = 1;
@@ -141,22 +144,17 @@ export class Relay implements IdleResponse {
       this.#deps.onFailureBeforeHead(exchange, error);
       return;
     }
-    const rejection = this.#deps.onFailureAfterHead(exchange, error);
+    this.#deps.onFailureAfterHead(exchange, error);
     const last = this.#framing === CHUNKED ? (this.#plan.edits?.at(0)?.flushCut?.() ?? null) : null;
     if (last === null) {
-      if (this.#isHeadWritten) this.#breakConnection();
-      else this.#replaceResponse(rejection);
+      exchange.destroyConnection();
+      this.#deps.settle(exchange, noop);
       return;
     }
     this.#endedEarly = true;
     this.#enqueueMasked(last);
     this.#flushMask();
     this.#deps.settle(exchange, this.#onRecorded);
-  }
-
-  #breakConnection(): void {
-    this.#exchange.destroyConnection();
-    this.#deps.settle(this.#exchange, noop);
   }
 
   /** Aborts the upstream call and sends the rejection once the call is booked. */
@@ -182,7 +180,8 @@ export class Relay implements IdleResponse {
     const { mediaType, contentEncoding } = this.#plan!.head;
     const last = contentEncoding === '' && this.#framing === CHUNKED ? createLast(mediaType) : null;
     if (last === null) {
-      this.#breakConnection();
+      exchange.destroyConnection();
+      this.#deps.settle(exchange, noop);
       return;
     }
     this.#flushEdits();

@@ -82,14 +82,14 @@ function mayBreakerBeOpen(call: CallTrace, faults: readonly FaultTrace[]): boole
   return call.sentAt <= until;
 }
 
-/** Before the response head only the data plane can break the connection; after it the provider can, too. */
+/** The provider can break the connection after its head, which an agent may not have (docs/contract.md#forwarding). */
 function checkBrokenConnection(call: CallTrace, { faults }: OutcomeHistory): string | null {
   if (wasFaultActive(call, faults, [call.plane])) return null;
   // A client that still sends its body may see the connection close before it reads the rejection.
   const sendsLong = call.kind === 'upload' || call.kind === 's3';
   if (sendsLong && wasFaultActive(call, faults, ['provider'], BREAKER_RECOVERY_GRACE_MS)) return null;
   if (sendsLong && wasFaultActive(call, faults, ['control-1', 'control-2', 'postgres'])) return null;
-  if (call.status !== null && wasFaultActive(call, faults, ['provider'])) return null;
+  if (wasFaultActive(call, faults, ['provider'])) return null;
   return `was aborted (${call.error ?? 'ended early'}, status ${call.status}) without a reason`;
 }
 
